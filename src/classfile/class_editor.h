@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits a class: methods one after the other, then the whole is written.
+//
+//   ClassEditor editor;                                  // keep it: its memory is used again for the next class
+//   editor.open(cls);
+//   for (const Member& method : cls.methods()) {
+//     if (!has_code(method)) continue;
+//     CodeEditor& code = *TRY(editor.edit(method));
+//     pass(code);
+//     if (!editor.commit().ok()) ...                     // refused: this method stays as it was
+//   }
+//   Bytes result = TRY(editor.write());                  // valid until the next open()
+//
+// What is not edited is copied byte for byte. The ClassFile must outlive the edit.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "classfile/class_file.h"
+#include "classfile/code_assembler.h"
+#include "classfile/code_editor.h"
+#include "classfile/pool_builder.h"
+
+namespace sonde::classfile {
+
+class ClassEditor {
+ public:
+  void open(const ClassFile& cls);
+
+  // Starts on one method; forgets edits of an earlier one that were not committed.
+  Result<CodeEditor*> edit(const Member& method);
+  // Settles the edits of the current method. On an error (kTooLarge: over a limit of the format; kInvalidArgument: the
+  // pass asked for something impossible; kMalformed: a table that cannot be moved) the method stays as it was.
+  Result<void> commit();
+
+  // A field that the class does not have, without attributes.
+  void add_field(std::uint16_t access_flags, std::string_view name, std::string_view descriptor);
+
+  Result<Bytes> write();
+
+  [[nodiscard]] PoolBuilder& pool() { return pool_; }
+
+ private:
+  struct EditedCode {
+    const Member* method;
+    std::uint32_t begin;  // of the new Code content in codes_
+    std::uint32_t size;
+  };
+  struct AddedField {
+    std::uint16_t access_flags;
+    PoolIndex name;
+    PoolIndex descriptor;
+  };
+
+  void write_fields();
+  void write_methods();
+  void write_method(const Member& method, Bytes code);
+
+  const ClassFile* cls_ = nullptr;
+  const Member* current_ = nullptr;
+  PoolBuilder pool_;
+  CodeEditor editor_;
+  CodeAssembler assembler_;
+  ByteWriter codes_;
+  std::vector<EditedCode> edited_;
+  std::vector<AddedField> added_fields_;
+  ByteWriter out_;
+};
+
+[[nodiscard]] bool has_code(const Member& method);
+
+}  // namespace sonde::classfile

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Code attribute of a method (JVMS 4.7.3) as a view. parse() walks every instruction once and checks opcodes,
+// operands, branch targets and exception ranges, so that everything built on a Code (editor, flow graph, printer) can
+// walk it without error paths. What it learns on the way (where instructions start, which ones jump) is kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "classfile/class_file.h"
+#include "classfile/instruction.h"
+
+namespace sonde::classfile {
+
+struct ExceptionEntry {
+  Pc start;
+  Pc end;  // exclusive
+  Pc handler;
+  PoolIndex catch_type;  // 0: any
+};
+
+class Code {
+ public:
+  Code() = default;
+
+  // Of a method with a Code attribute. Errors name the method and the pc.
+  static Result<Code> parse(const ClassFile& cls, const Member& method);
+  // The same into an existing object, so that its memory is used again: what class-load instrumentation does.
+  static Result<void> parse_into(const ClassFile& cls, const Member& method, Code& code);
+
+  [[nodiscard]] std::uint16_t max_stack() const { return max_stack_; }
+  [[nodiscard]] std::uint16_t max_locals() const { return max_locals_; }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] std::uint32_t length() const { return static_cast<std::uint32_t>(bytes_.size()); }
+  [[nodiscard]] InstructionRange instructions() const { return InstructionRange(bytes_); }
+  [[nodiscard]] Instruction at(Pc pc) const { return {bytes_.data(), pc.value()}; }
+  [[nodiscard]] bool is_instruction(Pc pc) const { return pc.value() < length() && starts_[pc.value()] != 0; }
+  [[nodiscard]] const std::vector<Pc>& jumps() const { return jumps_; }  // branches and switches, ascending
+
+  [[nodiscard]] const std::vector<ExceptionEntry>& exceptions() const { return exceptions_; }
+  [[nodiscard]] const AttributeList& attributes() const { return attributes_; }
+  [[nodiscard]] Attribute attribute() const { return attribute_; }  // the Code attribute itself
+  [[nodiscard]] const ClassFile& owner() const { return *cls_; }
+  [[nodiscard]] const Member& method() const { return *method_; }
+
+  // The line of the last LineNumberTable entry at or before pc.
+  [[nodiscard]] std::optional<std::uint16_t> line_at(Pc pc) const;
+
+ private:
+  [[nodiscard]] Result<void> parse_structure();
+  [[nodiscard]] Result<void> parse_exceptions(ByteReader& reader);
+  [[nodiscard]] Result<void> scan_instructions();
+  [[nodiscard]] Result<void> scan_variable(std::uint32_t pc, std::uint32_t& length);
+  [[nodiscard]] Result<void> check_operands(Instruction insn) const;
+  [[nodiscard]] Result<void> check_targets() const;
+  [[nodiscard]] Error bad_instruction(std::uint32_t pc, std::string message) const;
+
+  const ClassFile* cls_ = nullptr;
+  const Member* method_ = nullptr;
+  Attribute attribute_{};
+  std::uint16_t max_stack_ = 0;
+  std::uint16_t max_locals_ = 0;
+  Bytes bytes_;
+  std::vector<std::uint8_t> starts_;  // 1 where an instruction starts
+  std::vector<Pc> jumps_;
+  std::vector<ExceptionEntry> exceptions_;
+  AttributeList attributes_;
+};
+
+}  // namespace sonde::classfile

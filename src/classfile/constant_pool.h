@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The constant pool as a view over class file bytes (JVMS 4.4). Parsing checks every entry and every reference
+// between entries, so that the accessors here need no error path for indices that were checked with is().
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "classfile/names.h"
+
+namespace sonde::classfile {
+
+enum class Tag : std::uint8_t {
+  kUnusable = 0,  // index 0 and the slot after a long or double
+  kUtf8 = 1,
+  kInteger = 3,
+  kFloat = 4,
+  kLong = 5,
+  kDouble = 6,
+  kClass = 7,
+  kString = 8,
+  kFieldref = 9,
+  kMethodref = 10,
+  kInterfaceMethodref = 11,
+  kNameAndType = 12,
+  kMethodHandle = 15,
+  kMethodType = 16,
+  kDynamic = 17,
+  kInvokeDynamic = 18,
+  kModule = 19,
+  kPackage = 20,
+};
+
+std::string_view name_of(Tag tag);  // "Methodref"; "" if unknown
+
+struct NameAndType {
+  std::string_view name;
+  std::string_view descriptor;
+};
+
+struct MemberRef {
+  std::string_view class_name;
+  std::string_view name;
+  std::string_view descriptor;
+};
+
+class ConstantPool {
+ public:
+  // Reads constant_pool_count and the entries; leaves the reader after them. `file` owns the bytes.
+  static Result<ConstantPool> parse(Bytes file, ByteReader& reader);
+
+  // One more than the largest index, as in the format.
+  [[nodiscard]] std::uint16_t count() const { return static_cast<std::uint16_t>(offsets_.size()); }
+  [[nodiscard]] Tag tag(PoolIndex index) const {
+    const std::uint32_t offset = index.value() < offsets_.size() ? offsets_[index.value()] : 0;
+    return offset != 0 ? static_cast<Tag>(file_[offset]) : Tag::kUnusable;
+  }
+  [[nodiscard]] bool is(PoolIndex index, Tag expected) const { return tag(index) == expected; }
+  // All entry bytes, without the count.
+  [[nodiscard]] Bytes bytes() const { return file_.subspan(begin_, end_ - begin_); }
+  // The bytes of one entry from its tag on.
+  [[nodiscard]] Bytes entry(PoolIndex index) const;
+  [[nodiscard]] std::uint32_t offset(PoolIndex index) const { return offsets_[index.value()]; }
+
+  // Each expects an entry of the kind in its name; anything else gives empty text or zero.
+  [[nodiscard]] std::string_view utf8(PoolIndex index) const;
+  [[nodiscard]] std::string_view class_name(PoolIndex index) const;  // also Module, Package, String, MethodType
+  [[nodiscard]] NameAndType name_and_type(PoolIndex index) const;
+  // Fieldref, Methodref, InterfaceMethodref; for Dynamic and InvokeDynamic the class name is empty.
+  [[nodiscard]] MemberRef member(PoolIndex index) const;
+  [[nodiscard]] std::uint32_t u4_value(PoolIndex index) const;  // Integer and Float, as bits
+  [[nodiscard]] std::uint64_t u8_value(PoolIndex index) const;  // Long and Double, as bits
+  [[nodiscard]] std::uint8_t reference_kind(PoolIndex index) const;    // MethodHandle
+  [[nodiscard]] PoolIndex reference_index(PoolIndex index) const;      // MethodHandle
+  [[nodiscard]] std::uint16_t bootstrap_index(PoolIndex index) const;  // Dynamic, InvokeDynamic
+
+ private:
+  [[nodiscard]] Result<void> check_references() const;
+  [[nodiscard]] Error bad_entry(std::uint16_t index, std::string_view message) const;
+  [[nodiscard]] const std::uint8_t* at(PoolIndex index) const { return file_.data() + offsets_[index.value()]; }
+  [[nodiscard]] PoolIndex u2_at(PoolIndex index, int offset) const { return PoolIndex(load_u2(at(index) + offset)); }
+
+  Bytes file_;
+  std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;
+  // Offset of each entry's tag in the file; 0 for the unusable slots.
+  std::vector<std::uint32_t> offsets_;
+};
+
+}  // namespace sonde::classfile
