@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# sonde_module(NAME [GUEST] [EXECUTABLE program] [DEPENDS module...] [LIBS target...])
+# sonde_module(NAME [GUEST] [SUBFOLDERS] [EXECUTABLE program] [DEPENDS module...] [LIBS target...])
 #
 # Makes the targets of the folder src/NAME from the names of its files:
 #   x.cc        the static library sonde_NAME
@@ -9,6 +9,7 @@
 #   x_bench.cc  x_bench, a Google Benchmark program each (SONDE_BENCH)
 #   x_fuzz.cc   x_fuzz, a libFuzzer program each (SONDE_FUZZ)
 # A folder that has no sources yet gives an empty library, so that others can already depend on it.
+# SUBFOLDERS takes the files of src/NAME/*/ too; they belong to the same targets.
 # GUEST marks code that may run inside the target JVM: no exceptions, no run-time type information.
 
 function(sonde_global_flags)
@@ -43,16 +44,22 @@ function(sonde_global_flags)
 endfunction()
 
 function(sonde_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "GUEST" "EXECUTABLE" "DEPENDS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GUEST;SUBFOLDERS" "EXECUTABLE" "DEPENDS;LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sonde_module(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
 
   set(folder ${CMAKE_SOURCE_DIR}/src/${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
-  file(GLOB tests CONFIGURE_DEPENDS ${folder}/*_test.cc)
-  file(GLOB benches CONFIGURE_DEPENDS ${folder}/*_bench.cc)
-  file(GLOB fuzzers CONFIGURE_DEPENDS ${folder}/*_fuzz.cc)
+  set(folders ${folder})
+  if(arg_SUBFOLDERS)
+    list(APPEND folders ${folder}/*)
+  endif()
+  foreach(kind "sources;" "tests;_test" "benches;_bench" "fuzzers;_fuzz")
+    list(GET kind 0 variable)
+    list(GET kind 1 suffix)
+    list(TRANSFORM folders APPEND /*${suffix}.cc OUTPUT_VARIABLE patterns)
+    file(GLOB ${variable} CONFIGURE_DEPENDS ${patterns})
+  endforeach()
   list(REMOVE_ITEM sources ${tests} ${benches} ${fuzzers} ${folder}/main.cc)
 
   set(dependencies ${arg_LIBS})

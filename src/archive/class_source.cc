@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "archive/jimage.h"
-#include "archive/mapped_file.h"
+#include "base/mapped_file.h"
 #include "archive/zip.h"
 
 namespace sonde::archive {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "archive/exercise.h"
-#include "archive/mapped_file.h"
+#include "base/mapped_file.h"
 #include "archive/test_archives.h"
 
 namespace sonde::archive {

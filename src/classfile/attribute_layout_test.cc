@@ -48,8 +48,8 @@ TEST(AttributeLayout, VisitsItemsListsAndNestedLists) {
 TEST(AttributeLayout, ContentMustBeAsLongAsItsLayoutSays) {
   EXPECT_EQ(walk("", {}), "");
   EXPECT_EQ(walk("U", {0, 1, 2}), "U1 ! 1 bytes follow its content (byte 2)");
-  EXPECT_NE(walk("U", {0}).find("!"), std::string::npos);
-  EXPECT_NE(walk("*(C)", {0xff, 0xff, 0, 1}).find("!"), std::string::npos);
+  EXPECT_NE(walk("U", {0}).find('!'), std::string::npos);
+  EXPECT_NE(walk("*(C)", {0xff, 0xff, 0, 1}).find('!'), std::string::npos);
 }
 
 TEST(AttributeLayout, AttributesHaveAMeaningOnlyWhereTheSpecificationSaysSo) {

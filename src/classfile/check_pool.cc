@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/modified_utf8.h"
 #include "classfile/check_attributes.h"
-#include "classfile/modified_utf8.h"
 #include "classfile/name_rules.h"
 
 namespace sonde::classfile {

@@ -244,5 +244,25 @@ TEST(Check, KnownAttributesHaveTheLengthOfTheirContent) {
       << "unknown attributes, and known ones where they mean nothing, are ignored";
 }
 
+TEST(Check, NoFlippedByteLeadsOutOfTheClass) {
+  TestClass cls;
+  cls.descriptor = "(Ljava/util/List;J)V";
+  assemble(cls, R"(
+          aload_0
+          invokeinterface java/util/List.size()I
+          lookupswitch out: -1=out 7=out
+    out:  return)");
+  cls.code_attributes = {{"StackMapTable", {0, 1, 255, 0, 36, 0, 1, 1, 0, 0}}, {"LocalVariableTable", {0, 0}}};
+  const std::vector<std::uint8_t> original = cls.bytes();
+  for (std::size_t at = 8; at < original.size(); ++at) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::vector<std::uint8_t> damaged = original;
+      damaged[at] = static_cast<std::uint8_t>(damaged[at] ^ flip);
+      const Result<ClassFile> parsed = ClassFile::parse(damaged);
+      if (parsed.ok()) (void)check(*parsed);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sonde::classfile

@@ -80,7 +80,7 @@ Result<std::vector<Member>> ClassFile::parse_members(ByteReader& reader, std::st
   members.reserve(std::min<std::size_t>(count, reader.remaining() / 8));
   for (std::uint16_t i = 0; i < count; ++i) {
     const std::size_t at = reader.position();
-    Member member{};
+    Member& member = members.emplace_back();
     member.access_flags = reader.u2();
     member.name_index = PoolIndex(reader.u2());
     member.descriptor_index = PoolIndex(reader.u2());
@@ -97,7 +97,6 @@ Result<std::vector<Member>> ClassFile::parse_members(ByteReader& reader, std::st
     }
     member.attributes = *attributes;
     member.bytes = bytes_.subspan(at, reader.position() - at);
-    members.push_back(member);
   }
   return members;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classfile/code.h"
 
+#include <array>
 #include <string>
 
 #include "classfile/descriptor.h"
@@ -10,48 +11,59 @@ namespace {
 
 std::string pc_text(std::uint32_t pc) { return "pc " + std::to_string(pc); }
 
-bool is_loadable(Tag tag, bool two_slots) {
-  switch (tag) {
-    case Tag::kLong:
-    case Tag::kDouble: return two_slots;
-    case Tag::kInteger:
-    case Tag::kFloat:
-    case Tag::kString:
-    case Tag::kClass:
-    case Tag::kMethodHandle:
-    case Tag::kMethodType: return !two_slots;
-    case Tag::kDynamic: return true;
-    default: return false;
-  }
-}
+constexpr std::uint32_t bit(Tag tag) { return 1U << static_cast<unsigned>(tag); }
 
-// Whether an instruction's constant pool operand is of a kind JVMS 6.5 allows there.
-bool pool_operand_fits(Opcode opcode, Tag tag) {
+constexpr std::uint32_t kLoadable = bit(Tag::kInteger) | bit(Tag::kFloat) | bit(Tag::kString) | bit(Tag::kClass) |
+                                    bit(Tag::kMethodHandle) | bit(Tag::kMethodType) | bit(Tag::kDynamic);
+
+// The kinds of constant pool entry that JVMS 6.5 allows as an instruction's operand, as bits; 0: it has none.
+constexpr std::uint32_t allowed_tags(Opcode opcode) {
   switch (opcode) {
     case Opcode::ldc:
-    case Opcode::ldc_w: return is_loadable(tag, false);
-    case Opcode::ldc2_w: return is_loadable(tag, true);
+    case Opcode::ldc_w: return kLoadable;
+    case Opcode::ldc2_w: return bit(Tag::kLong) | bit(Tag::kDouble) | bit(Tag::kDynamic);
     case Opcode::getstatic:
     case Opcode::putstatic:
     case Opcode::getfield:
-    case Opcode::putfield: return tag == Tag::kFieldref;
-    case Opcode::invokevirtual: return tag == Tag::kMethodref;
+    case Opcode::putfield: return bit(Tag::kFieldref);
+    case Opcode::invokevirtual: return bit(Tag::kMethodref);
     case Opcode::invokespecial:
-    case Opcode::invokestatic: return tag == Tag::kMethodref || tag == Tag::kInterfaceMethodref;
-    case Opcode::invokeinterface: return tag == Tag::kInterfaceMethodref;
-    case Opcode::invokedynamic: return tag == Tag::kInvokeDynamic;
-    default: return tag == Tag::kClass;  // new, anewarray, checkcast, instanceof, multianewarray
+    case Opcode::invokestatic: return bit(Tag::kMethodref) | bit(Tag::kInterfaceMethodref);
+    case Opcode::invokeinterface: return bit(Tag::kInterfaceMethodref);
+    case Opcode::invokedynamic: return bit(Tag::kInvokeDynamic);
+    case Opcode::new_:
+    case Opcode::anewarray:
+    case Opcode::checkcast:
+    case Opcode::instanceof:
+    case Opcode::multianewarray: return bit(Tag::kClass);
+    default: return 0;
   }
 }
+
+constexpr std::array<std::uint32_t, 256> kAllowedTags = [] {
+  std::array<std::uint32_t, 256> tags{};
+  for (std::size_t i = 0; i < kOpcodes.size(); ++i) tags[i] = allowed_tags(static_cast<Opcode>(i));
+  return tags;
+}();
+
+// What the scan asks of each opcode, as numbers to add: it has no branch on the kind of an instruction.
+struct ScanFlags {
+  std::uint8_t has_operand_to_check = 0;
+  std::uint8_t is_jump = 0;
+};
+constexpr std::array<ScanFlags, 256> kScanFlags = [] {
+  std::array<ScanFlags, 256> flags{};
+  for (std::size_t i = 0; i < kOpcodes.size(); ++i) {
+    const Flow flow = kOpcodes[i].flow;
+    flags[i].is_jump = flow != Flow::next && flow != Flow::end ? 1 : 0;
+    flags[i].has_operand_to_check = kAllowedTags[i] != 0 || kOpcodes[i].format == OperandFormat::newarray ? 1 : 0;
+  }
+  return flags;
+}();
 
 bool may_be_wide(Opcode opcode) {
   return (opcode >= Opcode::iload && opcode <= Opcode::aload) || (opcode >= Opcode::istore && opcode <= Opcode::astore) ||
          opcode == Opcode::ret || opcode == Opcode::iinc;
-}
-
-bool has_pool_operand(OperandFormat format) {
-  return format == OperandFormat::pool2 || format == OperandFormat::pool1 || format == OperandFormat::invokeinterface ||
-         format == OperandFormat::invokedynamic || format == OperandFormat::multianewarray;
 }
 
 }  // namespace
@@ -71,8 +83,6 @@ Result<Code> Code::parse(const ClassFile& cls, const Member& method) {
 Result<void> Code::parse_into(const ClassFile& cls, const Member& method, Code& code) {
   code.cls_ = &cls;
   code.method_ = &method;
-  code.starts_.clear();
-  code.jumps_.clear();
   code.exceptions_.clear();
   const std::optional<Attribute> attribute = method.attributes.find(attribute::kCode);
   if (!attribute) {
@@ -108,6 +118,7 @@ Result<void> Code::parse_structure() {
   }
   TRY(parse_exceptions(reader));
   attributes_ = TRY(AttributeList::parse(cls_->pool(), attribute_.content, attribute_.offset, reader));
+  stack_map_table_ = attributes_.find(attribute::kStackMapTable);
   if (!reader.at_end()) {
     return Error{ErrorCode::kMalformed, std::to_string(reader.remaining()) + " bytes follow the last attribute",
                  {.path = {}, .byte_offset = attribute_.offset + reader.position()}};
@@ -129,87 +140,110 @@ Result<void> Code::parse_exceptions(ByteReader& reader) {
 }
 
 Result<void> Code::scan_instructions() {
-  starts_.assign(bytes_.size(), 0);
   const std::uint8_t* code = bytes_.data();
   const auto end = static_cast<std::uint32_t>(bytes_.size());
+  is_start_.assign(end, 0);
+  // Room for one entry per byte and one that is written but not kept. Through plain pointers: a store to bytes might
+  // alias the vectors themselves for all the compiler knows.
+  if (starts_.size() <= end) starts_.resize(end + 1);
+  if (pool_users_.size() <= end) pool_users_.resize(end + 1);
+  if (jumps_.size() <= end) jumps_.resize(end + 1);
+  std::uint8_t* const is_start = is_start_.data();
+  std::uint16_t* start = starts_.data();
+  std::uint16_t* pool_user = pool_users_.data();
+  Pc* jump = jumps_.data();
   std::uint32_t pc = 0;
   while (pc < end) {
-    const std::uint8_t byte = code[pc];
-    if (!is_opcode(byte)) return bad_instruction(pc, "unknown opcode " + std::to_string(byte));
-    const OpcodeInfo& info = kOpcodes[byte];
-    std::uint32_t length = info.length;
-    if (length == 0) {
-      TRY(scan_variable(pc, length));
-    } else if (length > end - pc) {
-      return bad_instruction(pc, std::string(info.mnemonic) + " is cut off by the end of the code");
+    const std::uint8_t opcode = code[pc];
+    std::uint32_t length = kLengths[opcode];
+    if (length == 0) [[unlikely]] {
+      if (!is_opcode(opcode)) return bad_instruction(pc, "unknown opcode " + std::to_string(opcode));
+      length = TRY(variable_length(pc));
     }
-    starts_[pc] = 1;
-    if (info.flow != Flow::next && info.flow != Flow::end) {
-      jumps_.push_back(Pc(pc));
-    } else if (info.format != OperandFormat::none) {
-      TRY(check_operands(Instruction(code, pc)));
-    }
+    is_start[pc] = 1;
+    *start++ = static_cast<std::uint16_t>(pc);
+    *pool_user = static_cast<std::uint16_t>(pc);
+    pool_user += kScanFlags[opcode].has_operand_to_check;
+    *jump = Pc(pc);
+    jump += kScanFlags[opcode].is_jump;
     pc += length;
+  }
+  if (pc > end) {
+    const std::uint16_t last = start[-1];
+    return bad_instruction(last, std::string(kOpcodes[code[last]].mnemonic) + " is cut off by the end of the code");
+  }
+  *start++ = static_cast<std::uint16_t>(end);
+  starts_count_ = static_cast<std::size_t>(start - starts_.data());
+  pool_users_count_ = static_cast<std::size_t>(pool_user - pool_users_.data());
+  jumps_count_ = static_cast<std::size_t>(jump - jumps_.data());
+  return check_operands();
+}
+
+Result<void> Code::check_operands() const {
+  const std::uint8_t* code = bytes_.data();
+  const ConstantPool& pool = cls_->pool();
+  for (const std::uint16_t pc : std::span(pool_users_).first(pool_users_count_)) {
+    const Instruction insn(code, pc);
+    bool fits = false;
+    if (insn.opcode() == Opcode::newarray) {
+      fits = code[pc + 1] >= 4 && code[pc + 1] <= 11;
+    } else {
+      fits = ((kAllowedTags[code[pc]] >> static_cast<unsigned>(pool.tag(insn.pool_index()))) & 1U) != 0;
+      if (insn.opcode() == Opcode::multianewarray) fits = fits && code[pc + 3] != 0;
+    }
+    if (!fits) [[unlikely]] return bad_operand(pc);
   }
   return {};
 }
 
 // Switches and wide: the length is in the operands, which may lie.
-Result<void> Code::scan_variable(std::uint32_t pc, std::uint32_t& length) {
+Result<std::uint32_t> Code::variable_length(std::uint32_t pc) const {
   const auto left = static_cast<std::uint32_t>(bytes_.size()) - pc;
   const Instruction insn(bytes_.data(), pc);
   if (insn.is_wide()) {
     if (left < 2 || !is_opcode(bytes_[pc + 1]) || !may_be_wide(insn.opcode())) {
       return bad_instruction(pc, "wide does not modify a load, store, ret or iinc");
     }
-    length = insn.length();
-  } else {
-    const std::uint32_t header = switch_operands(pc) - pc + 12;
-    const bool is_table = insn.opcode() == Opcode::tableswitch;
-    if (left < header - (is_table ? 0 : 4)) return bad_instruction(pc, "switch is cut off by the end of the code");
-    const Switch cases = insn.as_switch();
-    const std::uint64_t whole = cases.length();
-    // A table with high < low has a size that wrapped around, so it fails the same test as one that is too long.
-    if (whole > left) return bad_instruction(pc, "switch with " + std::to_string(cases.size()) + " cases is cut off by the end of the code");
-    length = static_cast<std::uint32_t>(whole);
+    return insn.length();
   }
-  if (length > left) return bad_instruction(pc, "wide instruction is cut off by the end of the code");
-  return {};
+  const std::uint32_t header = switch_operands(pc) - pc + 12;
+  const bool is_table = insn.opcode() == Opcode::tableswitch;
+  if (left < header - (is_table ? 0 : 4)) return bad_instruction(pc, "switch is cut off by the end of the code");
+  const Switch cases = insn.as_switch();
+  // A table with high < low has a size that wrapped around, so it fails the same test as one that is too long.
+  if (cases.length() > left) {
+    return bad_instruction(pc, "switch with " + std::to_string(cases.size()) + " cases is cut off by the end of the code");
+  }
+  return static_cast<std::uint32_t>(cases.length());
 }
 
-Result<void> Code::check_operands(Instruction insn) const {
-  const std::uint32_t pc = insn.pc().value();
-  const OpcodeInfo& info = info_of(insn.opcode());
-  if (has_pool_operand(info.format)) {
-    const PoolIndex index = insn.pool_index();
-    if (!pool_operand_fits(insn.opcode(), cls_->pool().tag(index))) {
-      return bad_instruction(pc, std::string(info.mnemonic) + " #" + std::to_string(index.value()) + " points at " +
-                                     std::string(name_of(cls_->pool().tag(index))));
-    }
-    if (info.format == OperandFormat::multianewarray && insn.operand_u1(3) == 0) {
-      return bad_instruction(pc, "multianewarray of no dimension");
-    }
-  } else if (info.format == OperandFormat::newarray && (insn.operand_u1(1) < 4 || insn.operand_u1(1) > 11)) {
+Error Code::bad_operand(std::uint32_t pc) const {
+  const Instruction insn = at(Pc(pc));
+  const std::string mnemonic(info_of(insn.opcode()).mnemonic);
+  if (insn.opcode() == Opcode::newarray) {
     return bad_instruction(pc, "newarray of unknown type " + std::to_string(insn.operand_u1(1)));
   }
-  return {};
+  const Tag tag = cls_->pool().tag(insn.pool_index());
+  if (insn.opcode() == Opcode::multianewarray && tag == Tag::kClass) return bad_instruction(pc, "multianewarray of no dimension");
+  return bad_instruction(pc, mnemonic + " #" + std::to_string(insn.pool_index().value()) + " points at " + std::string(name_of(tag)));
 }
 
 Result<void> Code::check_targets() const {
-  const auto check = [this](Pc from, Pc target) -> Result<void> {
-    if (is_instruction(target)) [[likely]] return {};
+  const auto bad_target = [this](Pc from, Pc target) {
     return bad_instruction(from.value(), "jumps to " + std::to_string(static_cast<std::int32_t>(target.value())) +
                                              ", which is not the start of an instruction");
   };
-  for (const Pc pc : jumps_) {
+  for (const Pc pc : jumps()) {
     const Instruction insn = at(pc);
     if (insn.is_branch()) {
-      TRY(check(pc, insn.branch_target()));
+      if (!is_instruction(insn.branch_target())) return bad_target(pc, insn.branch_target());
       continue;
     }
     const Switch cases = insn.as_switch();
-    TRY(check(pc, cases.default_target()));
-    for (std::uint32_t i = 0; i < cases.size(); ++i) TRY(check(pc, cases.target(i)));
+    if (!is_instruction(cases.default_target())) return bad_target(pc, cases.default_target());
+    for (std::uint32_t i = 0; i < cases.size(); ++i) {
+      if (!is_instruction(cases.target(i))) return bad_target(pc, cases.target(i));
+    }
   }
   for (std::size_t i = 0; i < exceptions_.size(); ++i) {
     const ExceptionEntry& entry = exceptions_[i];

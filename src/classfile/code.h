@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -34,13 +35,16 @@ class Code {
   [[nodiscard]] std::uint16_t max_locals() const { return max_locals_; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] std::uint32_t length() const { return static_cast<std::uint32_t>(bytes_.size()); }
-  [[nodiscard]] InstructionRange instructions() const { return InstructionRange(bytes_); }
+  [[nodiscard]] InstructionRange instructions() const { return {bytes_, starts()}; }
   [[nodiscard]] Instruction at(Pc pc) const { return {bytes_.data(), pc.value()}; }
-  [[nodiscard]] bool is_instruction(Pc pc) const { return pc.value() < length() && starts_[pc.value()] != 0; }
-  [[nodiscard]] const std::vector<Pc>& jumps() const { return jumps_; }  // branches and switches, ascending
+  [[nodiscard]] bool is_instruction(Pc pc) const { return pc.value() < length() && is_start_[pc.value()] != 0; }
+  // Where instructions start, ascending; the code's length closes the list.
+  [[nodiscard]] std::span<const std::uint16_t> starts() const { return {starts_.data(), starts_count_}; }
+  [[nodiscard]] std::span<const Pc> jumps() const { return {jumps_.data(), jumps_count_}; }  // branches and switches, ascending
 
   [[nodiscard]] const std::vector<ExceptionEntry>& exceptions() const { return exceptions_; }
   [[nodiscard]] const AttributeList& attributes() const { return attributes_; }
+  [[nodiscard]] const std::optional<Attribute>& stack_map_table() const { return stack_map_table_; }
   [[nodiscard]] Attribute attribute() const { return attribute_; }  // the Code attribute itself
   [[nodiscard]] const ClassFile& owner() const { return *cls_; }
   [[nodiscard]] const Member& method() const { return *method_; }
@@ -52,8 +56,9 @@ class Code {
   [[nodiscard]] Result<void> parse_structure();
   [[nodiscard]] Result<void> parse_exceptions(ByteReader& reader);
   [[nodiscard]] Result<void> scan_instructions();
-  [[nodiscard]] Result<void> scan_variable(std::uint32_t pc, std::uint32_t& length);
-  [[nodiscard]] Result<void> check_operands(Instruction insn) const;
+  [[nodiscard]] Result<std::uint32_t> variable_length(std::uint32_t pc) const;
+  [[nodiscard]] Result<void> check_operands() const;
+  [[nodiscard]] Error bad_operand(std::uint32_t pc) const;
   [[nodiscard]] Result<void> check_targets() const;
   [[nodiscard]] Error bad_instruction(std::uint32_t pc, std::string message) const;
 
@@ -63,10 +68,17 @@ class Code {
   std::uint16_t max_stack_ = 0;
   std::uint16_t max_locals_ = 0;
   Bytes bytes_;
-  std::vector<std::uint8_t> starts_;  // 1 where an instruction starts
+  // The lists keep the size of the longest method seen; the counts say how much of each is this method's.
+  std::vector<std::uint8_t> is_start_;   // 1 where an instruction starts
+  std::vector<std::uint16_t> starts_;    // the same as a list, so that walks need not decode lengths
+  std::vector<std::uint16_t> pool_users_;  // instructions with a constant pool operand
   std::vector<Pc> jumps_;
+  std::size_t starts_count_ = 0;
+  std::size_t pool_users_count_ = 0;
+  std::size_t jumps_count_ = 0;
   std::vector<ExceptionEntry> exceptions_;
   AttributeList attributes_;
+  std::optional<Attribute> stack_map_table_;
 };
 
 }  // namespace sonde::classfile

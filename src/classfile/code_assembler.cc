@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 
 namespace sonde::classfile {
@@ -19,74 +20,133 @@ bool fits_short(std::int64_t distance) {
 
 std::uint16_t u2_of(std::uint32_t value) { return static_cast<std::uint16_t>(value); }
 
-// Copies a run of bytes, mostly a few: whole words where both sides have room for them. `limit` is the end of readable
-// source memory; ByteWriter keeps room behind the destination.
-std::uint8_t* copy_run(std::uint8_t* to, const std::uint8_t* from, std::size_t size, const std::uint8_t* limit) {
-  constexpr std::size_t kWords = 16;
-  static_assert(kWords <= ByteWriter::kSlack);
-  if (size <= kWords && static_cast<std::size_t>(limit - from) >= kWords) [[likely]] {
-    std::memcpy(to, from, kWords);
+// Copies a few bytes as whole words, which both sides have room for.
+constexpr std::size_t kWord = 8;
+static_assert(kWord <= ByteWriter::kSlack);
+
+std::uint8_t* copy_short(std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
+  if (size <= kWord) [[likely]] {
+    std::memcpy(to, from, kWord);
   } else {
     std::memcpy(to, from, size);
   }
   return to + size;
 }
 
-bool is_jump(Flow flow) { return flow != Flow::next && flow != Flow::end; }
+std::uint32_t distance(const std::uint8_t* from, const std::uint8_t* to) { return static_cast<std::uint32_t>(to - from); }
 
 }  // namespace
 
-std::uint32_t CodeMap::label_near(std::uint32_t offset) const {
-  if (offset == old_length()) return labels_.back();
-  return positions_[offset] != kNone ? labels_[offset] : position_near(offset);
+std::uint32_t CodeMap::position(Pc pc) const {
+  std::uint32_t at = label(pc);
+  const auto& insertions = edits_->insertions;
+  const std::uint32_t key = pc.value() * 2;
+  for (auto i = std::ranges::lower_bound(insertions, key, {}, &CodeEdits::Insertion::key); i != insertions.end() && i->key == key; ++i) {
+    at += edits_->at(i->snippet).size;
+  }
+  return at;
 }
 
 std::uint32_t CodeMap::position_near(std::uint32_t offset) const {
   std::uint32_t start = offset;
-  while (positions_[start] == kNone) --start;  // offset 0 always starts an instruction
-  return positions_[start] + (offset - start);
+  while (!code_->is_instruction(Pc(start))) --start;  // offset 0 always starts an instruction
+  return position(Pc(start)) + (offset - start);
 }
 
-std::uint32_t CodeAssembler::jump_length(Instruction insn, std::uint32_t position, bool wide) const {
-  if (insn.is_switch()) {
-    const std::uint32_t old_header = switch_operands(insn.pc().value()) - insn.pc().value();
-    return insn.length() - old_header + (switch_operands(position) - position);
-  }
-  if (!wide) return insn.length();
-  return is_conditional(insn.opcode()) ? kInvertedIf + kGotoW : kGotoW;
-}
-
-void CodeAssembler::lay_out(const Context& context) {
-  const std::uint8_t* bytes = context.code.bytes().data();
-  const std::uint32_t end = context.code.length();
+// What the code can take at most: each jump wide, each switch with the most padding.
+std::uint32_t CodeAssembler::largest_size(const Context& context) const {
   const CodeEdits& edits = context.edits;
-  map_.labels_.resize(end + 1);
-  map_.positions_.assign(end + 1, CodeMap::kNone);
-  std::uint32_t at = 0;
-  for (const SnippetId id : edits.entry) at += edits.at(id).size;
-  auto insertion = edits.insertions.begin();
-  const auto insert_all = [&](std::uint32_t key) {
-    for (; insertion != edits.insertions.end() && insertion->key == key; ++insertion) at += edits.at(insertion->snippet).size;
+  std::uint32_t size = context.code.length() + edits.inserted_bytes;
+  size += static_cast<std::uint32_t>(context.code.jumps().size()) * (kInvertedIf + kGotoW);
+  for (const SnippetId id : edits.entry) size += edits.at(id).size;
+  for (const CodeEdits::Stub& stub : edits.stubs) size += edits.at(stub.snippet).size + kGotoW;
+  return size;
+}
+
+std::uint8_t* CodeAssembler::write_code(const Context& context, std::uint8_t* base) {
+  const Code& code = context.code;
+  const CodeEdits& edits = context.edits;
+  const std::uint8_t* bytes = code.bytes().data();
+  const std::uint8_t* snippets = edits.bytes.view().data();
+  const std::uint32_t end = code.length();
+  // Whole words are read behind the last instruction; a class that ends right there is copied byte by byte.
+  const Bytes file = code.owner().bytes();
+  const bool room = static_cast<std::size_t>(file.data() + file.size() - (bytes + end)) >= kWord;
+  std::uint8_t* to = base;
+  const CodeEdits::Insertion* insertion = edits.insertions.data();
+  const CodeEdits::Insertion* const last = insertion + edits.insertions.size();
+  const CodeEdits::Snippet* const all_snippets = edits.snippets.data();
+  const auto insert = [snippets, all_snippets](std::uint8_t* at, SnippetId id) {
+    const CodeEdits::Snippet& snippet = all_snippets[id.value()];
+    return copy_short(at, snippets + snippet.begin, snippet.size);
   };
-  std::size_t jump = 0;
-  for (std::uint32_t pc = 0; pc < end;) {
-    map_.labels_[pc] = at;
-    insert_all(pc * 2);
-    map_.positions_[pc] = at;
-    const OpcodeInfo& info = kOpcodes[bytes[pc]];
-    const std::uint32_t length = info.length != 0 ? info.length : Instruction(bytes, pc).length();
-    at += is_jump(info.flow) ? jump_length(Instruction(bytes, pc), at, wide_jumps_[jump++] != 0) : length;
-    insert_all(pc * 2 + 1);
-    pc += length;
+  for (const SnippetId id : edits.entry) to = insert(to, id);
+  const Pc* jump = code.jumps().data();
+  const Pc* const last_jump = jump + code.jumps().size();
+  std::uint32_t* labels = map_.labels_.data();
+  const std::span<const std::uint16_t> starts = code.starts();
+  std::uint32_t pc = 0;
+  for (const std::uint16_t next : starts.subspan(1)) {
+    const std::uint32_t length = next - pc;
+    labels[pc] = distance(base, to);
+    for (; insertion != last && insertion->key == pc * 2; ++insertion) to = insert(to, insertion->snippet);
+    if (jump != last_jump && jump->value() == pc) {
+      const auto number = static_cast<std::size_t>(jump - code.jumps().data());
+      jump_positions_[number] = distance(base, to);
+      to = write_jump(Instruction(bytes, pc), base, to, wide_jumps_[number] != 0);
+      ++jump;
+    } else if (room) [[likely]] {
+      to = copy_short(to, bytes + pc, length);
+    } else {
+      std::memcpy(to, bytes + pc, length);
+      to += length;
+    }
+    for (; insertion != last && insertion->key == pc * 2 + 1; ++insertion) to = insert(to, insertion->snippet);
+    pc = next;
   }
-  map_.labels_[end] = at;
-  map_.stubs_.clear();
+  labels[end] = distance(base, to);
+  return write_stubs(context, base, to);
+}
+
+// The instruction in its final size, its offsets not filled in yet.
+std::uint8_t* CodeAssembler::write_jump(Instruction insn, std::uint8_t* base, std::uint8_t* to, bool wide) const {
+  const std::uint32_t pc = insn.pc().value();
+  const Bytes original = insn.bytes();
+  if (insn.is_switch()) {
+    const std::uint32_t position = distance(base, to);
+    const std::uint32_t old_header = switch_operands(pc) - pc;
+    const std::uint32_t new_header = switch_operands(position) - position;
+    to[0] = original[0];
+    // Padding should be zero, but is copied where it fits: a class that nobody edited stays the same to the byte.
+    std::memset(to + 1, 0, new_header - 1);
+    if (old_header == new_header) std::memcpy(to, original.data(), old_header);
+    std::memcpy(to + new_header, original.data() + old_header, original.size() - old_header);
+    return to + new_header + original.size() - old_header;
+  }
+  if (!wide) {
+    std::memcpy(to, original.data(), original.size());
+    return to + original.size();
+  }
+  if (is_conditional(insn.opcode())) {
+    to[0] = static_cast<std::uint8_t>(inverse_of(insn.opcode()));
+    store_u2(to + 1, kInvertedIf + kGotoW);
+    to += kInvertedIf;
+  }
+  to[0] = static_cast<std::uint8_t>(insn.opcode() == Opcode::jsr ? Opcode::jsr_w : Opcode::goto_w);
+  return to + kGotoW;
+}
+
+std::uint8_t* CodeAssembler::write_stubs(const Context& context, std::uint8_t* base, std::uint8_t* to) {
+  const CodeEdits& edits = context.edits;
   for (std::size_t i = 0; i < edits.stubs.size(); ++i) {
-    map_.stubs_.push_back(at);
-    at += edits.at(edits.stubs[i].snippet).size;
-    if (edits.stubs[i].jump) at += wide_stubs_[i] != 0 ? kGotoW : kGoto;
+    map_.stubs_[i] = distance(base, to);
+    const CodeEdits::Snippet& snippet = edits.at(edits.stubs[i].snippet);
+    to = copy_short(to, edits.bytes.view().data() + snippet.begin, snippet.size);
+    if (!edits.stubs[i].jump) continue;
+    to[0] = static_cast<std::uint8_t>(wide_stubs_[i] != 0 ? Opcode::goto_w : Opcode::goto_);
+    to += wide_stubs_[i] != 0 ? kGotoW : kGoto;
   }
-  code_size_ = at;
+  return to;
 }
 
 std::uint32_t CodeAssembler::target_of(const Context& context, Pc from, std::uint32_t which, Pc original) const {
@@ -100,133 +160,61 @@ std::uint32_t CodeAssembler::target_of(const Context& context, Pc from, std::uin
   return map_.label(original);
 }
 
-bool CodeAssembler::widen(const Context& context) {
-  if (code_size_ <= static_cast<std::uint32_t>(std::numeric_limits<std::int16_t>::max())) return false;
-  bool changed = false;
-  const std::vector<Pc>& jumps = context.code.jumps();
-  for (std::size_t i = 0; i < jumps.size(); ++i) {
-    const Instruction insn = context.code.at(jumps[i]);
-    if (wide_jumps_[i] != 0 || !insn.is_branch() || insn.length() == kGotoW) continue;
-    const std::int64_t target = target_of(context, insn.pc(), JumpEdge::kTaken, insn.branch_target());
-    if (fits_short(target - map_.position(insn.pc()))) continue;
-    wide_jumps_[i] = 1;
-    changed = true;
+bool CodeAssembler::link(const Context& context, std::uint8_t* base) {
+  bool reaches = true;
+  for (std::size_t i = 0; i < context.code.jumps().size(); ++i) {
+    if (context.code.at(context.code.jumps()[i]).is_switch()) {
+      link_switch(context, base, i);
+    } else {
+      reaches = link_branch(context, base, i) && reaches;
+    }
   }
-  for (std::size_t i = 0; i < context.edits.stubs.size(); ++i) {
-    const CodeEdits::Stub& stub = context.edits.stubs[i];
-    if (wide_stubs_[i] != 0 || !stub.jump) continue;
-    const std::int64_t from = map_.stubs_[i] + context.edits.at(stub.snippet).size;
-    if (fits_short(map_.of(*stub.jump) - from)) continue;
-    wide_stubs_[i] = 1;
-    changed = true;
-  }
-  return changed;
+  return link_stubs(context, base) && reaches;
 }
 
-void CodeAssembler::write_snippet(const Context& context, SnippetId id) {
-  const CodeEdits::Snippet& snippet = context.edits.at(id);
-  const Bytes all = context.edits.bytes.view();
-  std::uint8_t* to = context.out.extend(snippet.size);
-  copy_run(to, all.data() + snippet.begin, snippet.size, all.data() + all.size() + ByteWriter::kSlack);
-}
-
-void CodeAssembler::write_jump(const Context& context, Instruction insn, bool wide) {
-  if (insn.is_switch()) return write_switch(context, insn);
-  const std::uint32_t position = map_.position(insn.pc());
+bool CodeAssembler::link_branch(const Context& context, std::uint8_t* base, std::size_t jump) {
+  const Instruction insn = context.code.at(context.code.jumps()[jump]);
   const std::uint32_t target = target_of(context, insn.pc(), JumpEdge::kTaken, insn.branch_target());
-  ByteWriter& out = context.out;
-  if (!wide) {
-    out.u1(static_cast<std::uint8_t>(insn.opcode()));
-    if (insn.length() == kGotoW) {
-      out.u4(target - position);
-    } else {
-      out.u2(u2_of(target - position));
-    }
-    return;
+  std::uint32_t from = jump_positions_[jump];
+  if (wide_jumps_[jump] != 0 || insn.length() == kGotoW) {
+    if (is_conditional(insn.opcode())) from += kInvertedIf;
+    store_u4(base + from + 1, target - from);
+    return true;
   }
-  std::uint32_t from = position;
-  if (is_conditional(insn.opcode())) {
-    out.u1(static_cast<std::uint8_t>(inverse_of(insn.opcode())));
-    out.u2(kInvertedIf + kGotoW);
-    from += kInvertedIf;
-  }
-  out.u1(static_cast<std::uint8_t>(insn.opcode() == Opcode::jsr ? Opcode::jsr_w : Opcode::goto_w));
-  out.u4(target - from);
+  store_u2(base + from + 1, u2_of(target - from));
+  if (fits_short(static_cast<std::int64_t>(target) - from)) [[likely]] return true;
+  wide_jumps_[jump] = 1;
+  return false;
 }
 
-void CodeAssembler::write_switch(const Context& context, Instruction insn) {
-  const std::uint32_t pc = insn.pc().value();
-  const std::uint32_t position = map_.position(insn.pc());
+void CodeAssembler::link_switch(const Context& context, std::uint8_t* base, std::size_t jump) {
+  const Instruction insn = context.code.at(context.code.jumps()[jump]);
   const Switch cases = insn.as_switch();
-  ByteWriter& out = context.out;
-  out.u1(static_cast<std::uint8_t>(insn.opcode()));
-  // Padding should be zero, but is copied as far as it goes: a class that nobody edited stays the same to the byte.
-  const std::uint32_t old_padding = switch_operands(pc) - pc - 1;
-  const std::uint32_t new_padding = switch_operands(position) - position - 1;
-  const std::uint32_t kept = old_padding == new_padding ? old_padding : 0;
-  out.bytes(insn.bytes().subspan(1, kept));
-  out.zeros(new_padding - kept);
+  const std::uint32_t position = jump_positions_[jump];
+  std::uint8_t* operands = base + switch_operands(position);
   const auto offset = [&](std::uint32_t which, Pc original) { return target_of(context, insn.pc(), which, original) - position; };
-  out.u4(offset(JumpEdge::kDefault, cases.default_target()));
-  if (cases.is_table()) {
-    out.u4(static_cast<std::uint32_t>(cases.low()));
-    out.u4(static_cast<std::uint32_t>(cases.low()) + cases.size() - 1);
-  } else {
-    out.u4(cases.size());
-  }
-  for (std::uint32_t i = 0; i < cases.size(); ++i) {
-    if (!cases.is_table()) out.u4(static_cast<std::uint32_t>(cases.key(i)));
-    out.u4(offset(i, cases.target(i)));
-  }
+  store_u4(operands, offset(JumpEdge::kDefault, cases.default_target()));
+  const std::uint32_t stride = cases.is_table() ? 4 : 8;
+  for (std::uint32_t i = 0; i < cases.size(); ++i) store_u4(operands + 12 + i * stride, offset(i, cases.target(i)));
 }
 
-void CodeAssembler::write_stubs(const Context& context) {
+bool CodeAssembler::link_stubs(const Context& context, std::uint8_t* base) {
+  bool reaches = true;
   for (std::size_t i = 0; i < context.edits.stubs.size(); ++i) {
     const CodeEdits::Stub& stub = context.edits.stubs[i];
-    write_snippet(context, stub.snippet);
     if (!stub.jump) continue;
-    const std::uint32_t distance = map_.of(*stub.jump) - (map_.stubs_[i] + context.edits.at(stub.snippet).size);
+    const std::uint32_t from = map_.stubs_[i] + context.edits.at(stub.snippet).size;
+    const std::uint32_t target = map_.of(*stub.jump);
     if (wide_stubs_[i] != 0) {
-      context.out.u1(static_cast<std::uint8_t>(Opcode::goto_w));
-      context.out.u4(distance);
+      store_u4(base + from + 1, target - from);
+    } else if (fits_short(static_cast<std::int64_t>(target) - from)) {
+      store_u2(base + from + 1, u2_of(target - from));
     } else {
-      context.out.u1(static_cast<std::uint8_t>(Opcode::goto_));
-      context.out.u2(u2_of(distance));
+      wide_stubs_[i] = 1;
+      reaches = false;
     }
   }
-}
-
-void CodeAssembler::write_code(const Context& context) {
-  const Code& code = context.code;
-  const std::vector<Pc>& jumps = code.jumps();
-  const auto& insertions = context.edits.insertions;
-  const std::uint8_t* bytes = code.bytes().data();
-  const Bytes file = code.owner().bytes();
-  const std::uint8_t* limit = file.data() + file.size();
-  for (const SnippetId id : context.edits.entry) write_snippet(context, id);
-  std::uint32_t copied = 0;  // original bytes that are done
-  const auto copy_up_to = [&](std::uint32_t pc) {
-    if (pc > copied) copy_run(context.out.extend(pc - copied), bytes + copied, pc - copied, limit);
-    copied = pc;
-  };
-  auto insertion = insertions.begin();
-  std::size_t jump = 0;
-  while (insertion != insertions.end() || jump < jumps.size()) {
-    if (insertion != insertions.end() && (jump == jumps.size() || insertion->key <= jumps[jump].value() * 2)) {
-      const Pc pc(insertion->key / 2);
-      copy_up_to((insertion->key & 1) != 0 ? code.at(pc).next_pc().value() : pc.value());
-      write_snippet(context, insertion->snippet);
-      ++insertion;
-    } else {
-      const Instruction insn = code.at(jumps[jump]);
-      copy_up_to(insn.pc().value());
-      write_jump(context, insn, wide_jumps_[jump] != 0);
-      copied = insn.next_pc().value();
-      ++jump;
-    }
-  }
-  copy_up_to(code.length());
-  write_stubs(context);
+  return reaches;
 }
 
 void CodeAssembler::write_handlers(const Context& context) {
@@ -242,9 +230,8 @@ void CodeAssembler::write_handlers(const Context& context) {
 // A snippet may stand where the stack is as high as it gets, and a landing pad starts with one value on it.
 std::uint32_t CodeAssembler::max_stack(const Context& context) const {
   const CodeEdits& edits = context.edits;
-  std::uint32_t inserted = 0;
+  std::uint32_t inserted = edits.inserted_stack;
   std::uint32_t standing = context.code.max_stack();
-  for (const CodeEdits::Insertion& insertion : edits.insertions) inserted = std::max(inserted, edits.at(insertion.snippet).max_stack);
   for (const SnippetId id : edits.entry) standing = std::max(standing, edits.at(id).max_stack);
   for (const CodeEdits::Stub& stub : edits.stubs) {
     const std::uint32_t needed = edits.at(stub.snippet).max_stack;
@@ -309,7 +296,7 @@ Result<void> CodeAssembler::write_attributes(const Context& context) {
   const std::size_t count_at = out.size();
   std::uint16_t count = code.attributes().size();
   out.u2(count);
-  const bool has_table = code.attributes().find(attribute::kStackMapTable).has_value();
+  const bool has_table = code.stack_map_table().has_value();
   // A class of version 50 may leave frames out and be verified the old way; one with some of its frames could not.
   const bool uses_frames = code.owner().has_frames() &&
                            (has_table || code.owner().major_version() > kFramesMajor ||
@@ -343,21 +330,28 @@ Result<void> CodeAssembler::write_attributes(const Context& context) {
 
 Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stack_maps, CodeEdits& edits,
                                      PoolBuilder& pool, ByteWriter& out) {
-  // Passes mostly walk forward, so this is a check more often than a sort. Insertions at one place keep their order.
-  if (!std::ranges::is_sorted(edits.insertions, {}, &CodeEdits::Insertion::key)) {
-    std::ranges::stable_sort(edits.insertions, {}, &CodeEdits::Insertion::key);
-  }
+  // Passes mostly walk forward. Insertions at one place keep their order.
+  if (!edits.in_order) std::ranges::stable_sort(edits.insertions, {}, &CodeEdits::Insertion::key);
   std::ranges::sort(edits.redirects, {}, [](const CodeEdits::Redirect& r) { return std::pair(r.from, r.which); });
   const Context context{code, stack_maps, edits, pool, out};
+  map_.code_ = &code;
+  map_.edits_ = &edits;
+  map_.labels_.resize(code.length() + 1);
+  map_.stubs_.resize(edits.stubs.size());
+  jump_positions_.resize(code.jumps().size());
   wide_jumps_.assign(code.jumps().size(), 0);
   wide_stubs_.assign(edits.stubs.size(), 0);
+  constexpr std::size_t kHeader = 8;  // max_stack, max_locals, code_length
+  const std::size_t begin = out.size();
+  std::uint8_t* base = out.extend(kHeader + largest_size(context)) + kHeader;
+  std::uint32_t code_size = 0;
   do {
-    lay_out(context);
-    if (code_size_ > kMaxCodeLength) {
-      return Error{ErrorCode::kTooLarge, "would take " + std::to_string(code_size_) + " bytes of code, 65535 is the limit",
+    code_size = distance(base, write_code(context, base));
+    if (code_size > kMaxCodeLength) {
+      return Error{ErrorCode::kTooLarge, "would take " + std::to_string(code_size) + " bytes of code, 65535 is the limit",
                    {.path = "Code", .byte_offset = {}}};
     }
-  } while (widen(context));
+  } while (!link(context, base));
   std::uint32_t local_slots = code.max_locals();
   for (const LocalType type : edits.locals) local_slots += type == LocalType::kLong ? 2 : 1;
   const std::uint32_t stack = max_stack(context);
@@ -365,10 +359,10 @@ Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stac
     return Error{ErrorCode::kTooLarge, stack > 65535 ? "needs an operand stack of more than 65535 slots" : "needs more than 65535 exception handlers",
                  {.path = "Code", .byte_offset = {}}};
   }
-  out.u2(u2_of(stack));
-  out.u2(u2_of(local_slots));
-  out.u4(code_size_);
-  write_code(context);
+  out.truncate(begin + kHeader + code_size);
+  out.patch_u2(begin, u2_of(stack));
+  out.patch_u2(begin + 2, u2_of(local_slots));
+  out.patch_u4(begin + 4, code_size);
   write_handlers(context);
   collect_inner_frames(context);
   return write_attributes(context);

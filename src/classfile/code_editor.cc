@@ -15,6 +15,9 @@ void CodeEdits::clear() {
   stubs.clear();
   handlers.clear();
   locals.clear();
+  inserted_bytes = 0;
+  inserted_stack = 0;
+  in_order = true;
 }
 
 Result<void> CodeEditor::open(const ClassFile& cls, const Member& method, PoolBuilder& pool) {
@@ -25,8 +28,8 @@ Result<void> CodeEditor::open(const ClassFile& cls, const Member& method, PoolBu
   TRY(Code::parse_into(cls, method, code_));
   next_local_ = code_.max_locals();
   if (cls.has_frames()) {
-    if (const auto attribute = code_.attributes().find(attribute::kStackMapTable)) {
-      auto parsed = StackMapTable::parse_into(code_, *attribute, stack_maps_);
+    if (code_.stack_map_table()) {
+      auto parsed = StackMapTable::parse_into(code_, *code_.stack_map_table(), stack_maps_);
       if (!parsed.ok()) return std::move(parsed).error().within("method `" + qualified_name(cls, method) + "`");
     }
   }
@@ -41,9 +44,9 @@ Result<void> CodeEditor::open(const ClassFile& cls, const Member& method, PoolBu
   return {};
 }
 
-void CodeEditor::refuse(std::string message, Pc pc) {
+void CodeEditor::refuse(const char* message, Pc pc) {
   if (refused_) return;
-  refused_ = Error{ErrorCode::kInvalidArgument, std::move(message), {.path = "edit at pc " + std::to_string(pc.value()), .byte_offset = {}}};
+  refused_ = Error{ErrorCode::kInvalidArgument, message, {.path = "edit at pc " + std::to_string(pc.value()), .byte_offset = {}}};
 }
 
 LocalIndex CodeEditor::new_local(LocalType type) {
@@ -71,11 +74,6 @@ SnippetId CodeEditor::add_snippet(std::uint32_t begin, CodeBuilder& builder) {
   return SnippetId(static_cast<std::uint32_t>(edits_.snippets.size() - 1));
 }
 
-void CodeEditor::before(Pc pc, SnippetId snippet) {
-  if (!code_.is_instruction(pc)) return refuse("no instruction starts here", pc);
-  edits_.insertions.push_back({.key = pc.value() * 2, .snippet = snippet});
-}
-
 void CodeEditor::on_edge(JumpEdge edge, SnippetId snippet) {
   const Pc pc = edge.from;
   if (!code_.is_instruction(pc)) return refuse("no instruction starts here", pc);
@@ -83,7 +81,7 @@ void CodeEditor::on_edge(JumpEdge edge, SnippetId snippet) {
   if (edge.which == JumpEdge::kFallThrough) {
     // Code that runs off its end is refused by every verifier, but the parser does not look at control flow.
     if (!falls_through(insn.opcode()) || insn.next_pc().value() == code_.length()) return refuse("the next instruction is not reached from here", pc);
-    edits_.insertions.push_back({.key = pc.value() * 2 + 1, .snippet = snippet});
+    edits_.insert(pc.value() * 2 + 1, snippet);
     return;
   }
   const Flow flow = flow_of(insn.opcode());

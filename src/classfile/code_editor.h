@@ -119,7 +119,18 @@ struct CodeEdits {
   std::vector<Stub> stubs;
   std::vector<Handler> handlers;
   std::vector<LocalType> locals;
+  // Kept up to date by insert(), so that nobody has to walk the insertions for it.
+  std::uint32_t inserted_bytes = 0;
+  std::uint32_t inserted_stack = 0;
+  bool in_order = true;
 
+  void insert(std::uint32_t key, SnippetId id) {
+    const Snippet& snippet = at(id);
+    in_order = in_order && (insertions.empty() || insertions.back().key <= key);
+    inserted_bytes += snippet.size;
+    inserted_stack = snippet.max_stack > inserted_stack ? snippet.max_stack : inserted_stack;
+    insertions.push_back({.key = key, .snippet = id});
+  }
   void clear();
   [[nodiscard]] const Snippet& at(SnippetId id) const { return snippets[id.value()]; }
 };
@@ -142,7 +153,10 @@ class CodeEditor {
   }
 
   void at_entry(SnippetId snippet) { edits_.entry.push_back(snippet); }
-  void before(Pc pc, SnippetId snippet);
+  void before(Pc pc, SnippetId snippet) {
+    if (!code_.is_instruction(pc)) [[unlikely]] return refuse("no instruction starts here", pc);
+    edits_.insert(pc.value() * 2, snippet);
+  }
   void after(Pc pc, SnippetId snippet) { on_edge(JumpEdge::fall_through(pc), snippet); }
   // At most one snippet per edge.
   void on_edge(JumpEdge edge, SnippetId snippet);
@@ -158,7 +172,7 @@ class CodeEditor {
 
   Result<void> open(const ClassFile& cls, const Member& method, PoolBuilder& pool);
   SnippetId add_snippet(std::uint32_t begin, CodeBuilder& builder);
-  void refuse(std::string message, Pc pc);
+  void refuse(const char* message, Pc pc);
 
   Code code_;
   StackMapTable stack_maps_;

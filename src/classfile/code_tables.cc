@@ -17,11 +17,20 @@ class Patcher {
     out.bytes(attribute.content);
   }
 
+  // The one table that nearly every method has, so it is walked without the reader.
   void line_numbers() {
-    for (std::uint16_t n = reader_.u2(); n > 0 && !reader_.overran(); --n) {
-      label();
-      reader_.skip(2);
+    constexpr std::size_t kRow = 4;
+    const std::size_t rows = reader_.u2();
+    if (reader_.remaining() != rows * kRow) return;
+    std::uint8_t* row = out_.data() + begin_ + 2;
+    const std::uint32_t* const labels = map_.labels();
+    const Code& code = map_.code();
+    for (std::size_t i = 0; i < rows; ++i, row += kRow) {
+      const std::uint32_t pc = load_u2(row);
+      const std::uint32_t label = code.is_instruction(Pc(pc)) ? labels[pc] : map_.label_near(checked(pc, map_.old_length() - 1));
+      store_u2(row, static_cast<std::uint16_t>(label));
     }
+    reader_.skip(rows * kRow);
   }
 
   void local_variables() {
@@ -53,10 +62,6 @@ class Patcher {
   std::uint32_t checked(std::uint32_t offset, std::uint32_t limit) {
     damaged_ = damaged_ || offset > limit;
     return offset > limit ? 0 : offset;
-  }
-  void label() {
-    const std::size_t at = reader_.position();
-    patch(at, map_.label_near(checked(reader_.u2(), map_.old_length() - 1)));
   }
   void instruction() {
     const std::size_t at = reader_.position();

@@ -52,31 +52,38 @@ Result<ConstantPool> ConstantPool::parse(Bytes file, ByteReader& reader) {
                  {.path = "constant pool", .byte_offset = reader.position() - 2}};
   }
   pool.begin_ = static_cast<std::uint32_t>(reader.position());
-  pool.offsets_.assign(count, 0);
-  for (std::uint32_t index = 1; index < count; ++index) {
-    const auto offset = static_cast<std::uint32_t>(reader.position());
-    pool.offsets_[index] = offset;
-    const std::uint8_t tag = reader.u1();
-    const std::uint8_t size = tag < kEntrySize.size() ? kEntrySize[tag] : kUnknown;
-    if (reader.overran()) break;
-    if (size == kUnknown) {
-      return Error{ErrorCode::kUnsupported, "unknown tag " + std::to_string(tag),
-                   {.path = "constant pool entry #" + std::to_string(index), .byte_offset = offset}};
-    }
-    if (tag == static_cast<std::uint8_t>(Tag::kUtf8)) {
-      reader.skip(reader.u2());
-    } else {
-      reader.skip(size - 1U);
-    }
-    // A long or double in the last slot would leave its second slot outside of the pool.
-    if (takes_two_slots(static_cast<Tag>(tag)) && ++index == count) {
-      return pool.bad_entry(static_cast<std::uint16_t>(index - 1), "takes two slots, but only one is left");
-    }
-  }
-  TRY(reader.check("the constant pool"));
-  pool.end_ = static_cast<std::uint32_t>(reader.position());
+  pool.end_ = TRY(pool.read_entries(count));
+  reader.skip(pool.end_ - pool.begin_);
   TRY(pool.check_references());
   return pool;
+}
+
+// Finds the entries and returns where they end. Works on a plain offset: this loop is a good part of parsing a class.
+Result<std::uint32_t> ConstantPool::read_entries(std::uint16_t count) {
+  offsets_.assign(count, 0);
+  tags_.assign(count, Tag::kUnusable);
+  const std::size_t end = file_.size();
+  std::size_t at = begin_;
+  for (std::uint32_t index = 1; index < count; ++index) {
+    const std::size_t left = end - at;
+    const std::uint8_t tag = left != 0 ? file_[at] : 0;
+    std::size_t size = tag < kEntrySize.size() ? kEntrySize[tag] : kUnknown;
+    if (tag == static_cast<std::uint8_t>(Tag::kUtf8) && left >= kUtf8Header) size += load_u2(file_.data() + at + 1);
+    if (size == kUnknown || size > left) [[unlikely]] {
+      const bool truncated = left == 0 || size > left;
+      return Error{truncated ? ErrorCode::kTruncated : ErrorCode::kUnsupported,
+                   truncated ? "the class ends here" : "unknown tag " + std::to_string(tag),
+                   {.path = "constant pool entry #" + std::to_string(index), .byte_offset = at}};
+    }
+    offsets_[index] = static_cast<std::uint32_t>(at);
+    tags_[index] = static_cast<Tag>(tag);
+    at += size;
+    // A long or double in the last slot would leave its second slot outside of the pool.
+    if (takes_two_slots(static_cast<Tag>(tag)) && ++index == count) {
+      return bad_entry(static_cast<std::uint16_t>(index - 1), "takes two slots, but only one is left");
+    }
+  }
+  return static_cast<std::uint32_t>(at);
 }
 
 Error ConstantPool::bad_entry(std::uint16_t index, std::string_view message) const {

@@ -55,8 +55,7 @@ class ConstantPool {
   // One more than the largest index, as in the format.
   [[nodiscard]] std::uint16_t count() const { return static_cast<std::uint16_t>(offsets_.size()); }
   [[nodiscard]] Tag tag(PoolIndex index) const {
-    const std::uint32_t offset = index.value() < offsets_.size() ? offsets_[index.value()] : 0;
-    return offset != 0 ? static_cast<Tag>(file_[offset]) : Tag::kUnusable;
+    return index.value() < tags_.size() ? tags_[index.value()] : Tag::kUnusable;
   }
   [[nodiscard]] bool is(PoolIndex index, Tag expected) const { return tag(index) == expected; }
   // All entry bytes, without the count.
@@ -78,6 +77,7 @@ class ConstantPool {
   [[nodiscard]] std::uint16_t bootstrap_index(PoolIndex index) const;  // Dynamic, InvokeDynamic
 
  private:
+  [[nodiscard]] Result<std::uint32_t> read_entries(std::uint16_t count);
   [[nodiscard]] Result<void> check_references() const;
   [[nodiscard]] Error bad_entry(std::uint16_t index, std::string_view message) const;
   [[nodiscard]] const std::uint8_t* at(PoolIndex index) const { return file_.data() + offsets_[index.value()]; }
@@ -86,8 +86,10 @@ class ConstantPool {
   Bytes file_;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;
-  // Offset of each entry's tag in the file; 0 for the unusable slots.
+  // Offset of each entry's tag in the file; 0 for the unusable slots. Tags are asked for much more often than entries
+  // are read, so they have an array of their own.
   std::vector<std::uint32_t> offsets_;
+  std::vector<Tag> tags_;
 };
 
 }  // namespace sonde::classfile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "classfile/findings.h"
 
-#include "classfile/modified_utf8.h"
+#include "base/modified_utf8.h"
 
 namespace sonde::classfile {
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <span>
 
 #include "base/bytes.h"
 #include "classfile/names.h"
@@ -47,7 +48,7 @@ class Instruction {
   [[nodiscard]] Pc pc() const { return Pc(pc_); }
   [[nodiscard]] Pc next_pc() const { return Pc(pc_ + length()); }
   [[nodiscard]] std::uint32_t length() const {
-    const std::uint8_t fixed = info_of(raw_opcode()).length;
+    const std::uint8_t fixed = kLengths[code_[pc_]];
     return fixed != 0 ? fixed : variable_length();
   }
   [[nodiscard]] bool is_wide() const { return raw_opcode() == Opcode::wide; }
@@ -89,16 +90,17 @@ class Instruction {
 
 class InstructionRange {
  public:
-  explicit InstructionRange(Bytes code) : code_(code) {}
+  // `starts` are the offsets of all instructions and, last, the length of the code.
+  InstructionRange(Bytes code, std::span<const std::uint16_t> starts) : code_(code), starts_(starts) {}
 
   class Iterator {
    public:
     using difference_type = std::ptrdiff_t;
     using value_type = Instruction;
-    Iterator(const std::uint8_t* code, std::uint32_t pc) : code_(code), pc_(pc) {}
-    Instruction operator*() const { return {code_, pc_}; }
+    Iterator(const std::uint8_t* code, const std::uint16_t* start) : code_(code), start_(start) {}
+    Instruction operator*() const { return {code_, *start_}; }
     Iterator& operator++() {
-      pc_ += Instruction(code_, pc_).length();
+      ++start_;
       return *this;
     }
     Iterator operator++(int) {
@@ -106,18 +108,19 @@ class InstructionRange {
       ++*this;
       return old;
     }
-    bool operator==(const Iterator& other) const { return pc_ == other.pc_; }
+    bool operator==(const Iterator& other) const { return start_ == other.start_; }
 
    private:
     const std::uint8_t* code_;
-    std::uint32_t pc_;
+    const std::uint16_t* start_;
   };
 
-  [[nodiscard]] Iterator begin() const { return {code_.data(), 0}; }
-  [[nodiscard]] Iterator end() const { return {code_.data(), static_cast<std::uint32_t>(code_.size())}; }
+  [[nodiscard]] Iterator begin() const { return {code_.data(), starts_.data()}; }
+  [[nodiscard]] Iterator end() const { return {code_.data(), starts_.data() + (starts_.empty() ? 0 : starts_.size() - 1)}; }
 
  private:
   Bytes code_;
+  std::span<const std::uint16_t> starts_;
 };
 
 }  // namespace sonde::classfile

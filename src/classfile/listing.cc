@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/modified_utf8.h"
 #include "classfile/descriptor.h"
-#include "classfile/modified_utf8.h"
 
 namespace sonde::classfile {
 namespace {

@@ -76,6 +76,13 @@ inline constexpr std::array<OpcodeInfo, kOpcodeCount> kOpcodes = {{
 #undef OPCODE
 }};
 
+// The same lengths by themselves: walks over code touch only these few cache lines.
+inline constexpr std::array<std::uint8_t, 256> kLengths = [] {
+  std::array<std::uint8_t, 256> lengths{};
+  for (std::size_t i = 0; i < kOpcodes.size(); ++i) lengths[i] = kOpcodes[i].length;
+  return lengths;
+}();
+
 constexpr bool is_opcode(std::uint8_t byte) { return byte < kOpcodeCount; }
 constexpr const OpcodeInfo& info_of(Opcode opcode) { return kOpcodes[static_cast<std::uint8_t>(opcode)]; }
 constexpr Flow flow_of(Opcode opcode) { return info_of(opcode).flow; }

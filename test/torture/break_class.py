@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the compiled controls of the torture harness (java/controls) so that only a verifier can tell.
 
-usage: break_class.py IN.class OUT.class
+usage: break_class.py IN.class OUT.class [MAJOR-VERSION]
 """
 import pathlib
 import re
@@ -26,8 +26,11 @@ def broken(data: bytes) -> bytes:
 
 def main() -> None:
     source, target = map(pathlib.Path, sys.argv[1:3])
+    data = broken(source.read_bytes())
+    if len(sys.argv) > 3:
+        data = data[:6] + int(sys.argv[3]).to_bytes(2, "big") + data[8:]
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(broken(source.read_bytes()))
+    target.write_bytes(data)
 
 
 main()

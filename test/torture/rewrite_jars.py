@@ -3,9 +3,9 @@
 """Rewrites jars with a torture pass into jars of the same names in one folder.
 
 usage: rewrite_jars.py BINARY PASS FOLDER JAR...
+       rewrite_jars.py --list JAR...    prints the jars and those that their manifests name
 
-Jars and not folders, since only a jar keeps Class-Path and Multi-Release of its manifest. Jars that a manifest names
-are rewritten too. Prints the sum of the programs' summaries; what was refused is in FOLDER/refused.txt.
+Jars and not folders, since only a jar keeps Class-Path and Multi-Release of its manifest. Prints the sum of the programs' summaries; what was refused is in FOLDER/refused.txt.
 """
 import pathlib
 import re
@@ -46,6 +46,9 @@ def pack(folder: pathlib.Path, jar: pathlib.Path) -> None:
 
 
 def main() -> int:
+    if sys.argv[1] == "--list":
+        print(*closure([pathlib.Path(name) for name in sys.argv[2:]]), sep="\n")
+        return 0
     binary, pass_name, out = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     out.mkdir(parents=True, exist_ok=True)
     totals = [0] * 5

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
+
+/**
+ * What instrumented methods call: it maintains the call tree of the current thread in the arena.
+ *
+ * <p>The layout of nodes and call sites is that of src/arena/layout.h. An address here is a real address minus
+ * {@link #BASE}, so that the zero a new thread starts with is the address of memory that exists: the nowhere below
+ * {@link #NOWHERE_END}. Its first half means "this thread has no tree yet", its second half is the sink, where
+ * whatever must not be counted goes. BASE fits a 32-bit displacement, so compiled code adds it for free.
+ *
+ * <p>Nothing here may allocate, block or call code that is instrumented. There is no static initialiser, for these
+ * methods are called while the VM boots; everything waits for {@link #on}, which the agent sets at VMInit.
+ */
+public final class SondeRT {
+  private SondeRT() {}
+
+  /** Agent and runtime agree on these (src/agent/session/nowhere.h). */
+  static final long BASE = 0x70000000L;
+
+  static final long SINK = 0x200000L;
+  static final long NOWHERE_END = 0x400000L;
+
+  // Offsets of TreeHeader, Node and CallSite.
+  static final int TREE_NEXT = 0;
+  static final int TREE_END = 8;
+  static final int TREE_OVERFLOW = 16;
+  static final int TREE_ROOT = 24;
+  static final int TREE_NODES = 40;
+  static final int NODE_SITES = 64;
+  static final int NODE_CALLS = 8;
+  static final int NODE_BYTECODES = 16;
+  static final int NODE_PARENT = 24;
+  static final int NODE_EXTRAS = 32;
+  static final int SITE_SIZE = 24;
+  static final int SITE_OFFSET = 4;
+  static final int SITE_CHILD = 8;
+  static final int SITE_BYTECODES = 16;
+  static final int EXTRA_NEXT = 24;
+  static final int EXTRA_OF = 32;
+  static final int EXTRA_SIZE = 40;
+
+  /** Open from VMInit on. Stable: compiled code does not test it. */
+  @Stable static boolean on;
+
+  /** In a class of its own, so that it is not initialised before the VM is ready for it. */
+  static final class Memory {
+    private Memory() {}
+
+    static final Unsafe U = Unsafe.getUnsafe();
+  }
+
+  // --- a method that calls others -------------------------------------------------------------------------------
+
+  /** The call site we were called from, to be given to {@link #enter} and, at the end, to {@link #exit}. */
+  @ForceInline
+  public static long site() {
+    return on ? Thread.currentThread().$sondeSite : 0L;
+  }
+
+  /** Counts the call and returns the node of this method in this context. */
+  @ForceInline
+  public static long enter(long site, int method, int sites) {
+    if (!on) return 0L;
+    final Unsafe u = Memory.U;
+    long node = u.getInt(site + BASE) == method ? u.getLong(site + (BASE + SITE_CHILD)) : node(site, method, sites);
+    u.putLong(node + (BASE + NODE_CALLS), u.getLong(node + (BASE + NODE_CALLS)) + 1);
+    Thread.currentThread().$sondeSite = node + NODE_SITES;
+    return node;
+  }
+
+  /** Before a call: {@code offset} is that of the call site in the node. */
+  @ForceInline
+  public static void call(long node, int offset) {
+    if (on) Thread.currentThread().$sondeSite = node + offset;
+  }
+
+  /** Before a call of a method that cannot be instrumented: it is counted here. */
+  @ForceInline
+  public static void callNative(long node, int offset, int method) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    long site = node + offset;
+    Thread.currentThread().$sondeSite = site;
+    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
+    u.putLong(site + (BASE + SITE_CHILD), u.getLong(site + (BASE + SITE_CHILD)) + 1);
+  }
+
+  /** Adds executed bytecodes while the method goes on. */
+  @ForceInline
+  public static void add(long node, long bytecodes) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    u.putLong(node + (BASE + NODE_BYTECODES), u.getLong(node + (BASE + NODE_BYTECODES)) + bytecodes);
+  }
+
+  /** The end of a method, normal or not. */
+  @ForceInline
+  public static void exit(long node, int bytecodes, long site) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    u.putLong(node + (BASE + NODE_BYTECODES), u.getLong(node + (BASE + NODE_BYTECODES)) + bytecodes);
+    Thread.currentThread().$sondeSite = site;
+  }
+
+  /** The same for a method that loops. */
+  @ForceInline
+  public static void exit(long node, long bytecodes, long site) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    u.putLong(node + (BASE + NODE_BYTECODES), u.getLong(node + (BASE + NODE_BYTECODES)) + bytecodes);
+    Thread.currentThread().$sondeSite = site;
+  }
+
+  /** The end of a method whose bytecodes are known from its calls. */
+  @ForceInline
+  public static void exit(long site) {
+    if (on) Thread.currentThread().$sondeSite = site;
+  }
+
+  // --- a leaf: its counts are in the call site of its caller ------------------------------------------------------
+
+  @ForceInline
+  public static void leaf(int method) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    long site = Thread.currentThread().$sondeSite;
+    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
+    u.putLong(site + (BASE + SITE_CHILD), u.getLong(site + (BASE + SITE_CHILD)) + 1);
+  }
+
+  @ForceInline
+  public static void leaf(int bytecodes, int method) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    long site = Thread.currentThread().$sondeSite;
+    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
+    u.putLong(site + (BASE + SITE_CHILD), u.getLong(site + (BASE + SITE_CHILD)) + 1);
+    u.putLong(site + (BASE + SITE_BYTECODES), u.getLong(site + (BASE + SITE_BYTECODES)) + bytecodes);
+  }
+
+  @ForceInline
+  public static void leafLoop(long bytecodes, int method) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    long site = Thread.currentThread().$sondeSite;
+    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
+    u.putLong(site + (BASE + SITE_CHILD), u.getLong(site + (BASE + SITE_CHILD)) + 1);
+    u.putLong(site + (BASE + SITE_BYTECODES), u.getLong(site + (BASE + SITE_BYTECODES)) + bytecodes);
+  }
+
+  /** An exception left a single-path leaf early: takes back what was not executed. */
+  @DontInline
+  public static void correctLeaf(int bytecodes, int method) {
+    if (!on) return;
+    final Unsafe u = Memory.U;
+    long site = Thread.currentThread().$sondeSite;
+    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
+    u.putLong(site + (BASE + SITE_BYTECODES), u.getLong(site + (BASE + SITE_BYTECODES)) + bytecodes);
+  }
+
+  // --- a method whose inside must not be counted, since the JIT compiler may replace it ---------------------------
+
+  @ForceInline
+  public static long enterSink() {
+    if (!on) return 0L;
+    final Thread thread = Thread.currentThread();
+    final long site = thread.$sondeSite;
+    thread.$sondeSite = SINK + NODE_SITES;
+    return site;
+  }
+
+  // --- slow paths -------------------------------------------------------------------------------------------------
+
+  /** The call site record of a callee without a node. */
+  @DontInline
+  private static long leafSite(long site, int method) {
+    final long found = find(site, method);
+    if (found != 0) return found;
+    final Unsafe u = Memory.U;
+    final Thread thread = Thread.currentThread();
+    site = site < SINK ? thread.$sondeRoot : site;
+    if (u.getInt(site + BASE) == 0) {
+      u.putIntRelease(null, site + BASE, method);
+      count(thread.$sondeTree);
+      return site;
+    }
+    return extra(thread, site, method, 0L);
+  }
+
+  @DontInline
+  private static long node(long site, int method, int sites) {
+    final long found = find(site, method);
+    final Unsafe u = Memory.U;
+    if (found != 0) return found < NOWHERE_END ? SINK : isOverflow(found) ? found - NODE_SITES : u.getLong(found + (BASE + SITE_CHILD));
+    final Thread thread = Thread.currentThread();
+    site = site < SINK ? thread.$sondeRoot : site;
+    final long tree = thread.$sondeTree;
+    final long node = allocate(tree, NODE_SITES + SITE_SIZE * sites);
+    if (node == 0) return overflow(tree);
+    u.putInt(node + BASE, method);
+    u.putInt(node + (BASE + 4), sites);
+    for (int i = 0, offset = NODE_SITES; i < sites; i++, offset += SITE_SIZE) {
+      u.putInt(node + offset + (BASE + SITE_OFFSET), offset);
+    }
+    count(tree);
+    if (u.getInt(site + BASE) == 0) {
+      u.putLong(node + (BASE + NODE_PARENT), site);
+      u.putLong(site + (BASE + SITE_CHILD), node);
+      u.putIntRelease(null, site + BASE, method);
+    } else {
+      u.putLong(node + (BASE + NODE_PARENT), extra(thread, site, method, node));
+    }
+    return node;
+  }
+
+  private static boolean isOverflow(long site) {
+    final long overflow = Memory.U.getLong(Thread.currentThread().$sondeTree + (BASE + TREE_OVERFLOW));
+    return overflow != 0 && site == overflow + NODE_SITES;
+  }
+
+  /** What is known for this callee at this site: 0 if nothing yet. Also deals with sites that are nowhere. */
+  private static long find(long site, int method) {
+    final Unsafe u = Memory.U;
+    final Thread thread = Thread.currentThread();
+    if (site < NOWHERE_END) {
+      if (site >= SINK) return SINK + NODE_SITES;
+      if (thread.$sondeTree == 0 && !adopt(thread)) return SINK + NODE_SITES;
+      site = thread.$sondeRoot;
+    }
+    final long overflow = u.getLong(thread.$sondeTree + (BASE + TREE_OVERFLOW));
+    if (overflow != 0 && site >= overflow && site < overflow + SINK) return overflow + NODE_SITES;
+    final int first = u.getInt(site + BASE);
+    if (first == method) return site;
+    if (first == 0) return 0L;
+    final long node = site - u.getInt(site + (BASE + SITE_OFFSET));
+    for (long e = u.getLong(node + (BASE + NODE_EXTRAS)); e != 0; e = u.getLong(e + (BASE + EXTRA_NEXT))) {
+      if (u.getInt(e + BASE) == method && u.getLong(e + (BASE + EXTRA_OF)) == site) return e;
+    }
+    return 0L;
+  }
+
+  /** A further callee of a site that is taken. */
+  private static long extra(Thread thread, long site, int method, long child) {
+    final Unsafe u = Memory.U;
+    final long tree = thread.$sondeTree;
+    final long extra = allocate(tree, EXTRA_SIZE);
+    if (extra == 0) return overflow(tree) + NODE_SITES;
+    final long node = site - u.getInt(site + (BASE + SITE_OFFSET));
+    u.putInt(extra + BASE, method);
+    u.putLong(extra + (BASE + SITE_CHILD), child);
+    u.putLong(extra + (BASE + EXTRA_NEXT), u.getLong(node + (BASE + NODE_EXTRAS)));
+    u.putLong(extra + (BASE + EXTRA_OF), site);
+    u.putLongRelease(null, node + (BASE + NODE_EXTRAS), extra);
+    if (child == 0) count(tree);
+    return extra;
+  }
+
+  private static void count(long tree) {
+    final Unsafe u = Memory.U;
+    u.putLong(tree + (BASE + TREE_NODES), u.getLong(tree + (BASE + TREE_NODES)) + 1);
+  }
+
+  /** Zeroed memory in the tree's chunk, or 0 if the arena is full. */
+  private static long allocate(long tree, int size) {
+    final Unsafe u = Memory.U;
+    size = (size + 7) & ~7;
+    long next = u.getLong(tree + (BASE + TREE_NEXT));
+    if (next + size > u.getLong(tree + (BASE + TREE_END))) {
+      if (!grow(tree, size)) return 0L;
+      next = u.getLong(tree + (BASE + TREE_NEXT));
+    }
+    u.putLong(tree + (BASE + TREE_NEXT), next + size);
+    return next;
+  }
+
+  private static long overflow(long tree) {
+    return Memory.U.getLong(tree + (BASE + TREE_OVERFLOW));
+  }
+
+  /** Gives the thread a tree. While this runs, the thread's own doings go to the sink. */
+  private static boolean adopt(Thread thread) {
+    thread.$sondeSite = SINK + NODE_SITES;
+    final long tree = newTree(thread);
+    if (tree == 0) return false;
+    thread.$sondeTree = tree;
+    thread.$sondeRoot = Memory.U.getLong(tree + (BASE + TREE_ROOT)) + NODE_SITES;
+    thread.$sondeSite = thread.$sondeRoot;
+    return true;
+  }
+
+  /** The address of a TreeHeader; 0 if the arena has no room even for that. */
+  private static native long newTree(Thread thread);
+
+  /** Another chunk for the tree. If there is none: false, and the tree has an overflow node. */
+  private static native boolean grow(long tree, int size);
+}

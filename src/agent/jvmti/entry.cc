@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the JVM enters the agent: Agent_OnLoad and the JVMTI callbacks. The order of things in a JVM that starts:
+//
+//   Agent_OnLoad         capabilities, arena; from here on every class passes ClassFileLoadHook, the first one included
+//   VMStart (early)      java.lang.SondeRT is defined, before any bytecode runs
+//   VMInit               natives are bound, the gate SondeRT.on opens: counting begins
+//   ThreadEnd            the thread's call tree goes back to the pool
+//   VMDeath              the recording is marked complete
+//
+// If anything is missing, the agent says so once on stderr and lets the program run as if it were not there.
+#include <jni.h>
+#include <jvmti.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "agent/jvmti/runtime_classes.h"
+#include "agent/session/class_instrumenter.h"
+#include "agent/session/nowhere.h"
+#include "agent/session/options.h"
+#include "agent/session/tree_pool.h"
+#include "arena/writer.h"
+
+namespace sonde::agent {
+namespace {
+
+// One per process, made at load and never destroyed: callbacks may still run while the process exits.
+struct Agent {
+  explicit Agent(Options opts) : options(std::move(opts)), trees(arena) {}
+
+  Options options;
+  arena::Writer arena;
+  TreePool trees;
+  std::unique_ptr<ClassInstrumenter> instrumenter;
+  jvmtiEnv* jvmti = nullptr;
+  jclass runtime = nullptr;             // global reference to java.lang.SondeRT
+  jclass virtual_thread = nullptr;      // global reference to java.lang.BaseVirtualThread; null before JDK 21
+  jobject platform_loader = nullptr;    // global reference; null until VMInit
+  bool natives_bound = false;
+  jfieldID site_field = nullptr;
+  jfieldID tree_field = nullptr;
+  jfieldID root_field = nullptr;
+};
+Agent* g_agent = nullptr;
+
+// JDK 21 added these to JVMTI; the headers of older JDKs do not have them.
+constexpr int kVirtualThreadEndEvent = 88;
+constexpr unsigned kSupportVirtualThreadsBit = 44;
+constexpr jint kVersion21 = 0x30150000;
+struct CallbacksOf21 {
+  jvmtiEventCallbacks known;
+  void* virtual_thread_start;
+  void* virtual_thread_end;
+};
+constexpr std::size_t kVirtualThreadEndSlot = kVirtualThreadEndEvent - JVMTI_MIN_EVENT_TYPE_VAL;
+
+void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
+
+std::uint64_t realtime_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::string system_property(jvmtiEnv* jvmti, const char* name) {
+  char* value = nullptr;
+  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE) return "";
+  std::string text(value);
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
+  return text;
+}
+
+bool is_jdk_loader(JNIEnv* jni, jobject loader) {
+  // Before VMInit only the JDK itself loads classes.
+  return loader == nullptr || g_agent->platform_loader == nullptr || jni->IsSameObject(loader, g_agent->platform_loader) != JNI_FALSE;
+}
+
+jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread);
+jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size);
+
+bool bind_natives(JNIEnv* jni) {
+  const JNINativeMethod natives[] = {
+      {const_cast<char*>("newTree"), const_cast<char*>("(Ljava/lang/Thread;)J"), reinterpret_cast<void*>(new_tree)},
+      {const_cast<char*>("grow"), const_cast<char*>("(JI)Z"), reinterpret_cast<void*>(grow)},
+  };
+  g_agent->natives_bound = g_agent->natives_bound || jni->RegisterNatives(g_agent->runtime, natives, 2) == JNI_OK;
+  return g_agent->natives_bound;
+}
+
+// HotSpot prints a warning if natives of a java.* class are registered by somebody else, which it tells by the Java
+// frame that calls. This class is loaded while the module system starts, by Java code of the JDK.
+bool is_called_from_jdk(const char* class_name) {
+  return class_name != nullptr && std::strcmp(class_name, "jdk/internal/module/SystemModulesMap") == 0;
+}
+
+void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv* jni, jclass, jobject loader, const char* name, jobject, jint size,
+                                const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
+  if (!g_agent->natives_bound && g_agent->runtime != nullptr && is_called_from_jdk(name)) bind_natives(jni);
+  const bool of_jdk = is_jdk_loader(jni, loader);
+  g_agent->instrumenter->rewrite({bytes, static_cast<std::size_t>(size)}, of_jdk, [&](Bytes result) {
+    unsigned char* copy = nullptr;
+    if (jvmti->Allocate(static_cast<jlong>(result.size()), &copy) != JVMTI_ERROR_NONE) return;
+    std::memcpy(copy, result.data(), result.size());
+    *new_bytes = copy;
+    *new_size = static_cast<jint>(result.size());
+  });
+}
+
+jclass define(JNIEnv* jni, const char* name, Bytes bytes) {
+  const jclass defined = jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
+  return defined == nullptr ? nullptr : static_cast<jclass>(jni->NewGlobalRef(defined));
+}
+
+void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
+  g_agent->runtime = define(jni, "java/lang/SondeRT", kSondeRTClass);
+  if (g_agent->runtime == nullptr || define(jni, "java/lang/SondeRT$Memory", kSondeRTMemoryClass) == nullptr) {
+    jni->FatalError("sonde: java.lang.SondeRT could not be defined");
+  }
+}
+
+jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
+  jvmtiThreadInfo info{};
+  std::string name;
+  if (g_agent->jvmti->GetThreadInfo(thread, &info) == JVMTI_ERROR_NONE) {
+    if (info.name != nullptr) name = info.name;
+    g_agent->jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
+    jni->DeleteLocalRef(info.thread_group);
+    jni->DeleteLocalRef(info.context_class_loader);
+  }
+  const bool is_virtual = g_agent->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_agent->virtual_thread) != JNI_FALSE;
+  return static_cast<jlong>(g_agent->trees.lease(name, 0, is_virtual));
+}
+
+jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
+  return g_agent->trees.grow(static_cast<std::uint64_t>(tree), static_cast<std::uint32_t>(size)) ? JNI_TRUE : JNI_FALSE;
+}
+
+// A class of the JDK, as a global reference; null and no pending exception if it does not exist.
+jclass find_class(JNIEnv* jni, const char* name) {
+  const jclass local = jni->FindClass(name);
+  if (local == nullptr) {
+    jni->ExceptionClear();
+    return nullptr;
+  }
+  const auto global = static_cast<jclass>(jni->NewGlobalRef(local));
+  jni->DeleteLocalRef(local);
+  return global;
+}
+
+void find_platform_loader(JNIEnv* jni) {
+  const jclass loaders = jni->FindClass("java/lang/ClassLoader");
+  const jmethodID get = jni->GetStaticMethodID(loaders, "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
+  const jobject loader = jni->CallStaticObjectMethod(loaders, get);
+  if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
+  if (loader != nullptr) g_agent->platform_loader = jni->NewGlobalRef(loader);
+}
+
+void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
+  Agent& agent = *g_agent;
+  const jclass threads = jni->FindClass("java/lang/Thread");
+  agent.site_field = jni->GetFieldID(threads, "$sondeSite", "J");
+  agent.tree_field = jni->GetFieldID(threads, "$sondeTree", "J");
+  agent.root_field = jni->GetFieldID(threads, "$sondeRoot", "J");
+  agent.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
+  find_platform_loader(jni);
+  const jfieldID on = jni->GetStaticFieldID(agent.runtime, "on", "Z");
+  if (agent.root_field == nullptr || on == nullptr || !bind_natives(jni)) {
+    jni->ExceptionClear();
+    say("the fields of java.lang.Thread are missing, perhaps because of another agent; nothing is recorded");
+    return;
+  }
+  agent.arena.header().start_ns = realtime_ns();
+  agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kRunning));
+  jni->SetStaticBooleanField(agent.runtime, on, JNI_TRUE);
+}
+
+// Context: the thread that ends. No instrumented code runs on it any more.
+void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  const Agent& agent = *g_agent;
+  if (agent.root_field == nullptr) return;
+  const jlong tree = jni->GetLongField(thread, agent.tree_field);
+  if (tree == 0) return;
+  // Whatever still runs goes to the sink: the tree may have its next user by then.
+  jni->SetLongField(thread, agent.site_field, static_cast<jlong>(kSink + sizeof(arena::Node)));
+  jni->SetLongField(thread, agent.tree_field, 0);
+  g_agent->trees.release(static_cast<std::uint64_t>(tree));
+}
+
+void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
+  Agent& agent = *g_agent;
+  agent.trees.sync_overflows();
+  agent.arena.header().end_ns = realtime_ns();
+  agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kEnded));
+}
+
+bool add_capabilities(jvmtiEnv* jvmti, bool virtual_threads) {
+  jvmtiCapabilities wanted{};
+  wanted.can_generate_all_class_hook_events = 1;
+  wanted.can_generate_early_class_hook_events = 1;
+  wanted.can_generate_early_vmstart = 1;
+  if (virtual_threads) reinterpret_cast<unsigned char*>(&wanted)[kSupportVirtualThreadsBit / 8] |= 1U << (kSupportVirtualThreadsBit % 8);
+  return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE;
+}
+
+bool enable_events(jvmtiEnv* jvmti, bool virtual_threads) {
+  CallbacksOf21 callbacks{};
+  static_assert(sizeof(CallbacksOf21) >= (kVirtualThreadEndSlot + 1) * sizeof(void*));
+  callbacks.known.VMStart = on_vm_start;
+  callbacks.known.VMInit = on_vm_init;
+  callbacks.known.VMDeath = on_vm_death;
+  callbacks.known.ThreadEnd = on_thread_end;
+  callbacks.known.ClassFileLoadHook = on_class_file_load;
+  if (virtual_threads) reinterpret_cast<void**>(&callbacks)[kVirtualThreadEndSlot] = reinterpret_cast<void*>(on_thread_end);
+  if (jvmti->SetEventCallbacks(&callbacks.known, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
+  const auto enable = [&](int event) {
+    return jvmti->SetEventNotificationMode(JVMTI_ENABLE, static_cast<jvmtiEvent>(event), nullptr) == JVMTI_ERROR_NONE;
+  };
+  return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) && enable(JVMTI_EVENT_THREAD_END) &&
+         enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) && (!virtual_threads || enable(kVirtualThreadEndEvent));
+}
+
+instrument::KnownMethods read_known_methods(const std::string& folder) {
+  std::ifstream file(folder + "/known", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  auto known = instrument::KnownMethods::parse(as_bytes(bytes));
+  return known.ok() ? std::move(known).value() : instrument::KnownMethods();
+}
+
+Result<void> start(JavaVM* vm, const char* folder) {
+  jvmtiEnv* jvmti = nullptr;
+  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
+    return Error{ErrorCode::kUnsupported, "this JVM has no JVMTI of version 11; HotSpot of JDK 17 or later is needed"};
+  }
+  const std::string version = system_property(jvmti, "java.vm.version");
+  const std::string name = system_property(jvmti, "java.vm.name");
+  if (std::atoi(system_property(jvmti, "java.vm.specification.version").c_str()) < 17 || name.find("OpenJ9") != std::string::npos) {
+    return Error{ErrorCode::kUnsupported, "this is " + name + " " + version + "; HotSpot of JDK 17 or later is needed"};
+  }
+  if (folder == nullptr || *folder == 0) return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
+  auto agent = std::make_unique<Agent>(TRY(read_options(folder)));
+  TRY(map_nowhere());
+  const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) | (agent->options.jdk ? arena::kJdkIncluded : 0U);
+  TRY(agent->arena.create((agent->options.folder + "/arena").c_str(), {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
+  std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
+  agent->jvmti = jvmti;
+  agent->instrumenter = std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder));
+  jint jvmti_version = 0;
+  jvmti->GetVersionNumber(&jvmti_version);
+  const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
+  g_agent = agent.release();
+  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads)) {
+    return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace sonde::agent
+
+extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
+  if (const auto started = sonde::agent::start(vm, options); !started.ok()) {
+    sonde::agent::say(started.error().to_string() + "; the program runs without being recorded");
+  }
+  return JNI_OK;
+}

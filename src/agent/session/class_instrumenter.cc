@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/session/class_instrumenter.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/glob.h"
+#include "classfile/annotations.h"
+#include "instrument/runtime_layout.h"
+
+namespace sonde::agent {
+
+using namespace classfile;
+using instrument::Precision;
+
+static_assert(instrument::kNodeHeaderSize == sizeof(arena::Node) && instrument::kCallSiteSize == sizeof(arena::CallSite));
+
+namespace {
+
+constexpr std::string_view kThread = "java/lang/Thread";
+constexpr std::string_view kIntrinsicCandidate = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
+
+// The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
+// thread is neither the one nor the other, and after a virtual thread has given its call tree back.
+constexpr std::array<std::string_view, 8> kNeverTouched = {
+    "java/lang/SondeRT",       "java/lang/SondeRT$Memory",         "jdk/internal/misc/Unsafe",
+    "java/lang/VirtualThread", "jdk/internal/vm/Continuation",     "jdk/internal/vm/ContinuationSupport",
+    "jdk/internal/vm/StackChunk", "jdk/internal/misc/UnsafeConstants"};
+
+std::uint64_t thread_cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
+bool is_empty_finalizer(const Member& method, const Code& code) {
+  return method.name == "finalize" && method.descriptor == "()V" && code.length() == 1;
+}
+
+}  // namespace
+
+bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) const {
+  if (std::ranges::find(kNeverTouched, class_name) != kNeverTouched.end()) return false;
+  if (class_name.starts_with("jdk/internal/vm/Continuation$") || class_name.starts_with("java/lang/VirtualThread$")) return false;
+  const auto matches = [&](const std::string& pattern) { return class_name_matches(pattern, class_name); };
+  if (std::ranges::any_of(options_.exclude, matches)) return false;
+  if (!options_.include.empty()) return std::ranges::any_of(options_.include, matches);
+  return options_.jdk || !of_jdk;
+}
+
+std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_jdk) {
+  const std::uint64_t begin = thread_cpu_ns();
+  const auto cls = ClassFile::parse(original);
+  if (!cls.ok()) {
+    count_failure(cls.error());
+    return std::nullopt;
+  }
+  const bool is_thread = cls->name() == kThread && of_jdk;
+  const bool selected = is_selected(cls->name(), of_jdk);
+  if (!selected && !is_thread) return std::nullopt;
+  editor_.open(*cls);
+  if (is_thread) {
+    for (const std::string_view field : {"$sondeSite", "$sondeTree", "$sondeRoot"}) {
+      editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
+    }
+  }
+  if (selected) count_methods(*cls, of_jdk);
+  const auto written = editor_.write();
+  arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
+  if (!written.ok()) {
+    count_failure(written.error());
+    return std::nullopt;
+  }
+  return *written;
+}
+
+void ClassInstrumenter::count_methods(const ClassFile& cls, bool of_jdk) {
+  const std::uint32_t class_id = registry_.add_class(cls, of_jdk ? arena::kClassOfJdk : 0);
+  for (const Member& method : cls.methods()) {
+    if (has_code(method)) count_method(cls, method, class_id, of_jdk);
+  }
+}
+
+void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method, std::uint32_t class_id, bool of_jdk) {
+  if (of_jdk && has_annotation(cls.pool(), method, kIntrinsicCandidate)) {
+    auto code = editor_.edit(method);
+    if (!code.ok()) return count_failure(code.error());
+    pass_.apply_sink(**code);
+    if (auto committed = editor_.commit(); !committed.ok()) count_failure(committed.error());
+    return;
+  }
+  const std::uint32_t id = registry_.next_method_id();
+  auto counted = try_to_count(method, id, options_.precise ? Precision::kPrecise : Precision::kWholeBlocks);
+  if (!counted.ok() && counted.error().code == ErrorCode::kTooLarge && options_.precise) {
+    counted = try_to_count(method, id, Precision::kWholeBlocks);
+    if (counted.ok()) arena_.count(Counter::kMethodsByBlocks);
+  }
+  if (!counted.ok()) return count_failure(counted.error());
+  if (counted_.sites.empty()) return;  // an empty finalizer
+  std::uint16_t flags = 0;
+  if (counted_.is_leaf) flags |= arena::kLeaf;
+  if (counted_.constant_bytecodes != 0) flags |= arena::kSinglePath;
+  registry_.add_method(id, class_id, method, flags, counted_);
+}
+
+Result<void> ClassInstrumenter::try_to_count(const Member& method, std::uint32_t id, Precision precision) {
+  CodeEditor* code = TRY(editor_.edit(method));
+  counted_.sites.clear();
+  if (is_empty_finalizer(method, code->code())) return {};
+  TRY(pass_.apply(*code, id, precision, counted_));
+  return editor_.commit();
+}
+
+void ClassInstrumenter::count_failure(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kTooLarge: return arena_.count(Counter::kMethodsTooLarge);
+    case ErrorCode::kUnsupported: return arena_.count(Counter::kClassesUnsupported);
+    default: return arena_.count(Counter::kClassesMalformed);
+  }
+}
+
+}  // namespace sonde::agent

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent], on the Java thread that loads a class. Decides whether a class is counted and rewrites it. Any
+// failure leaves the class as it was and counts why.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "agent/session/method_registry.h"
+#include "agent/session/options.h"
+#include "arena/writer.h"
+#include "classfile/class_editor.h"
+#include "instrument/counting_pass.h"
+
+namespace sonde::agent {
+
+class ClassInstrumenter {
+ public:
+  ClassInstrumenter(arena::Writer& arena, const Options& options, instrument::KnownMethods known)
+      : arena_(arena), options_(options), known_(std::move(known)), registry_(arena), pass_(known_, registry_) {}
+
+  // Calls use(Bytes) with the new class while no other class is worked on; returns false if nothing changes.
+  template <typename Use>
+  bool rewrite(Bytes original, bool of_jdk, Use&& use) {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Bytes> result = rewrite_locked(original, of_jdk);
+    if (result) use(*result);
+    return result.has_value();
+  }
+
+ private:
+  std::optional<Bytes> rewrite_locked(Bytes original, bool of_jdk);
+  [[nodiscard]] bool is_selected(std::string_view class_name, bool of_jdk) const;
+  void count_methods(const classfile::ClassFile& cls, bool of_jdk);
+  void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id, bool of_jdk);
+  Result<void> try_to_count(const classfile::Member& method, std::uint32_t id, instrument::Precision precision);
+  void count_failure(const Error& error);
+
+  arena::Writer& arena_;
+  const Options& options_;
+  const instrument::KnownMethods known_;
+  std::mutex mutex_;  // guards what follows
+  MethodRegistry registry_;
+  instrument::CountingPass pass_;
+  classfile::ClassEditor editor_;
+  instrument::CountedMethod counted_;
+};
+
+}  // namespace sonde::agent

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent]. Numbers classes and methods and writes what is known of them into the arena at once, so that a
+// class may be unloaded without its methods losing their names. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "arena/writer.h"
+#include "classfile/class_file.h"
+#include "instrument/counting_pass.h"
+
+namespace sonde::agent {
+
+class MethodRegistry final : public instrument::CalleeIds {
+ public:
+  explicit MethodRegistry(arena::Writer& arena) : arena_(arena) {}
+
+  std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
+  std::uint32_t next_method_id() { return ++last_method_; }
+  void add_method(std::uint32_t id, std::uint32_t class_id, const classfile::Member& method, std::uint16_t flags,
+                  const instrument::CountedMethod& counted);
+
+  // The same number for the same method, however often it is called.
+  std::uint32_t id_of(const classfile::MemberRef& method, instrument::KnownKind kind) override;
+
+ private:
+  void append(ByteWriter& record);
+
+  arena::Writer& arena_;
+  std::uint32_t last_class_ = 0;
+  std::uint32_t last_method_ = 0;
+  std::unordered_map<std::string, std::uint32_t> known_ids_;
+  ByteWriter record_;
+};
+
+}  // namespace sonde::agent

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host tells the agent: the agent's argument is the folder of the recording, in which the file `options` has
+// one "key value" per line. (JVM option strings are no place for paths and patterns.)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sonde::agent {
+
+struct Options {
+  std::string folder;
+  bool precise = true;
+  bool jdk = true;                       // count inside the JDK's classes
+  std::uint64_t memory = 8ULL << 30;     // how far the arena may grow
+  std::vector<std::string> include;      // class name patterns: "com.acme.*"; none: all
+  std::vector<std::string> exclude;
+};
+
+Result<Options> read_options(const std::string& folder);
+
+}  // namespace sonde::agent

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent], on the Java thread that starts or ends. Call trees for threads. A tree belongs to one thread at a
+// time; when a thread ends, the next one of the same kind goes on with its tree, so that the arena does not grow with
+// the number of threads that ever lived.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "arena/writer.h"
+
+namespace sonde::agent {
+
+class TreePool {
+ public:
+  explicit TreePool(arena::Writer& arena) : arena_(arena) {}
+
+  // The address of a TreeHeader as SondeRT knows it; 0 if the arena is full.
+  std::uint64_t lease(std::string_view thread_name, std::uint64_t java_thread_id, bool is_virtual);
+  void release(std::uint64_t tree);
+
+  // Another chunk for a tree of at least `size` bytes. If there is none, the tree gets an overflow node: false.
+  bool grow(std::uint64_t tree, std::uint32_t size);
+
+  // Copies what went to overflow nodes, which live in private memory, into the arena.
+  void sync_overflows();
+
+ private:
+  struct Tree {
+    std::uint64_t address;
+    std::uint32_t id;
+    std::string kind;          // threads that may share it
+    std::uint64_t next_chunk;  // size of the next one: grows with the tree
+    arena::Node* overflow = nullptr;
+  };
+
+  std::size_t create(const std::string& kind, bool is_virtual);
+  void record_thread(std::uint32_t tree_id, std::string_view name, std::uint64_t java_thread_id, bool is_virtual);
+  void sync_overflow(const Tree& tree);
+  Tree* find(std::uint64_t address);
+
+  arena::Writer& arena_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<Tree> trees_;
+  std::unordered_map<std::uint64_t, std::size_t> by_address_;
+  std::unordered_map<std::string, std::vector<std::size_t>> free_;  // by kind
+};
+
+}  // namespace sonde::agent

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [host]. The reading side of an arena: a file that a JVM is writing, has finished, or left behind when it was
+// killed. Nothing in it is believed: every offset is checked before it is followed, and what does not hold is left out
+// and noted as damage, so that one bad byte costs a branch of a call tree and not the recording.
+//
+// Views (names, call sites) borrow the mapped bytes and live as long as the Reader. The tables are those of the moment
+// of opening; call trees are read when they are walked and may be newer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arena/layout.h"
+#include "base/bytes.h"
+#include "base/mapped_file.h"
+#include "base/result.h"
+
+namespace sonde::arena {
+
+// What was left out because it made no sense: how often, and the first few cases with their byte offsets.
+class Damage {
+ public:
+  static constexpr std::size_t kMaxNotes = 16;
+
+  void add(std::string_view what, std::uint64_t offset);
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  std::vector<std::string> notes_;
+};
+
+struct Summary {
+  State state;
+  std::uint32_t flags;  // HeaderFlags
+  std::uint32_t pid;
+  std::uint64_t start_ns;
+  std::uint64_t end_ns;  // 0: it did not end in good order, or has not ended yet
+  std::uint64_t own_cpu_ns;
+  std::uint64_t capacity;
+  std::uint64_t used_bytes;  // with the header
+  std::string_view jdk;
+  std::string_view command;
+};
+
+struct CounterReading {
+  std::uint16_t id;
+  std::uint64_t value;
+};
+
+struct ClassEntry {
+  std::uint32_t id;
+  std::uint16_t flags;  // ClassFlags
+  std::string_view name;
+  std::string_view source_file;
+};
+
+struct MethodEntry {
+  std::uint32_t id;
+  std::uint32_t class_id;  // 0: class_name says it
+  std::uint16_t access_flags;
+  std::uint16_t flags;  // MethodFlags
+  std::uint32_t constant_bytecodes;
+  std::uint16_t first_line;
+  std::string_view name;
+  std::string_view descriptor;
+  std::string_view class_name;  // only if class_id is 0
+  Bytes sites;                  // SiteInfo, packed
+
+  // True if callers keep its counts in their CallSite.
+  [[nodiscard]] bool has_no_node() const { return (flags & (kLeaf | kNative | kIntrinsic)) != 0; }
+  [[nodiscard]] bool is_opaque() const { return (flags & (kNative | kIntrinsic)) != 0; }
+  [[nodiscard]] SiteInfo site(std::size_t index) const;  // zeros if there is none
+};
+
+struct TreeEntry {
+  std::uint32_t id;
+  std::uint32_t flags;    // TreeFlags
+  std::uint64_t address;  // of its TreeHeader
+  std::uint64_t root;     // of its root Node
+};
+
+struct ThreadEntry {
+  std::uint32_t tree_id;
+  bool is_virtual;
+  std::uint64_t java_thread_id;
+  std::uint64_t start_ns;
+  std::string_view name;
+};
+
+// A node of a call tree, or a callee that has no node of its own.
+struct Context {
+  std::uint32_t depth;  // 1 for what the thread itself started
+  std::uint32_t method_id;
+  const MethodEntry* method;  // null if the arena has no record of it
+  SiteInfo site;              // in the caller
+  std::uint64_t calls;
+  std::uint64_t bytecodes;  // complete: constants of single-path methods are added
+};
+
+// What was counted without a context since the arena was full.
+struct Overflow {
+  std::uint64_t calls = 0;
+  std::uint64_t bytecodes = 0;
+};
+
+class Reader {
+ public:
+  static Result<Reader> open(const std::filesystem::path& file);
+  // The bytes must be aligned to 8 and outlive the Reader.
+  static Result<Reader> over(Bytes bytes);
+
+  [[nodiscard]] const Summary& summary() const { return summary_; }
+  [[nodiscard]] const std::vector<CounterReading>& counters() const { return counters_; }  // those that are not 0
+  [[nodiscard]] const std::vector<ClassEntry>& classes() const { return classes_; }        // by id
+  [[nodiscard]] const std::vector<MethodEntry>& methods() const { return methods_; }       // by id
+  [[nodiscard]] const std::vector<TreeEntry>& trees() const { return trees_; }             // by id
+  [[nodiscard]] const std::vector<ThreadEntry>& threads() const { return threads_; }       // in order of their start
+  // Null if there is none.
+  [[nodiscard]] const ClassEntry* find_class(std::uint32_t id) const;
+  [[nodiscard]] const MethodEntry* find_method(std::uint32_t id) const;
+
+  // Damage met while opening.
+  [[nodiscard]] const Damage& damage() const { return damage_; }
+
+  // All contexts of a tree in preorder: a caller before its callees, call sites in the order of the code. Callees of a
+  // site that a native or intrinsic method is called at are taken for called by it, unless they have its name and
+  // descriptor: then the site is a virtual call with several targets. Depth is limited by memory only.
+  Overflow walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
+
+ private:
+  friend class TreeWalk;
+
+  Reader() = default;
+  Result<void> read_header();
+  void read_chunks();
+  void read_records(std::uint64_t chunk, std::uint64_t used);
+  void read_record(std::uint64_t offset, RecordKind kind, std::uint64_t size);
+  bool read_class(std::uint64_t offset, std::uint64_t size);
+  bool read_method(std::uint64_t offset, std::uint64_t size);
+  bool read_thread(std::uint64_t offset, std::uint64_t size);
+  bool read_tree(std::uint64_t offset, std::uint64_t size);
+  void index_tables();
+  // Where an address of the target lies in the file, if `size` bytes in use are there and it is aligned.
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t size) const;
+  template <typename T>
+  [[nodiscard]] const T* at(std::uint64_t offset) const {
+    return reinterpret_cast<const T*>(bytes_.data() + offset);
+  }
+
+  std::optional<MappedFile> file_;
+  Bytes bytes_;
+  std::uint64_t limit_ = 0;  // what lies behind belongs to no chunk, or is not in the file
+  std::uint64_t base_address_ = 0;
+  Summary summary_ = {};
+  std::vector<CounterReading> counters_;
+  std::vector<ClassEntry> classes_;
+  std::vector<MethodEntry> methods_;
+  std::vector<TreeEntry> trees_;
+  std::vector<ThreadEntry> threads_;
+  Damage damage_;
+};
+
+}  // namespace sonde::arena

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arena/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+#include "arena/exercise.h"
+#include "arena/test_arena.h"
+
+namespace sonde::arena {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kDrawing = R"(
+thread main + Thread-3
+  App.main([Ljava/lang/String;)V 1 20
+    App.get()I 3 9 @12 leaf
+    App.run()V 2 14 @12b path=7
+      App.get()I 4 12 @30 leaf
+      App.other()V 1 3 @30
+    java/lang/Thread.sleep0(J)V 1 0 @14 native
+      App.callback()V 1 5
+        App.get()I 1 3 @40 leaf
+    App.<clinit>()V 1 8
+  App.exit()V 1 2
+  overflow 10 99
+thread worker
+  Worker.run()V 1 100
+)";
+
+// "depth method calls bytecodes @line", one line per context.
+std::vector<std::string> contexts(const Reader& reader, std::size_t tree, Damage& damage) {
+  std::vector<std::string> lines;
+  (void)reader.walk(
+      reader.trees()[tree],
+      [&](const Context& c) {
+        const std::string name = c.method != nullptr ? std::string(c.method->name) : "?";
+        lines.push_back(std::to_string(c.depth) + " " + name + " " + std::to_string(c.calls) + " " +
+                        std::to_string(c.bytecodes) + " @" + std::to_string(c.site.line));
+      },
+      damage);
+  return lines;
+}
+
+std::vector<std::string> contexts(TestArena& arena, std::uint64_t* damage_count = nullptr) {
+  const auto reader = Reader::over(arena.bytes());
+  EXPECT_TRUE(reader.ok());
+  Damage damage = reader->damage();
+  std::vector<std::string> lines = contexts(*reader, 0, damage);
+  if (damage_count != nullptr) {
+    *damage_count = damage.count();
+  } else {
+    EXPECT_EQ(damage.count(), 0u) << testing::PrintToString(damage.notes());
+  }
+  return lines;
+}
+
+TEST(ArenaReader, ReadsTablesAndTrees) {
+  const TestArena arena(kDrawing);
+  const auto reader = Reader::over(arena.bytes());
+  ASSERT_TRUE(reader.ok()) << reader.error().to_string();
+  EXPECT_EQ(reader->damage().count(), 0u);
+  EXPECT_EQ(reader->summary().command, "App --fast");
+  EXPECT_EQ(reader->summary().state, State::kEnded);
+  EXPECT_EQ(reader->classes().size(), 2u);
+  EXPECT_EQ(reader->methods().size(), 9u);
+  ASSERT_EQ(reader->threads().size(), 3u);
+  EXPECT_EQ(reader->threads()[1].name, "Thread-3");
+  ASSERT_EQ(reader->trees().size(), 2u);
+  Damage damage;
+  EXPECT_THAT(
+      contexts(*reader, 0, damage),
+      ElementsAre("1 main 1 20 @0", "2 <clinit> 1 8 @0", "2 get 3 9 @12", "2 run 2 14 @12", "3 get 4 12 @30",
+                  "3 other 1 3 @30", "2 sleep0 1 0 @14", "3 callback 1 5 @0", "4 get 1 3 @40", "1 exit 1 2 @0"));
+  EXPECT_THAT(contexts(*reader, 1, damage), ElementsAre("1 run 1 100 @0"));
+  EXPECT_EQ(damage.count(), 0u);
+  const Overflow overflow = reader->walk(
+      reader->trees()[0], [](const Context&) {}, damage);
+  EXPECT_EQ(overflow.calls, 10u);
+  EXPECT_EQ(overflow.bytecodes, 99u);
+}
+
+TEST(ArenaReader, TargetsOfAVirtualCallAreSiblingsEvenIfOneIsNative) {
+  TestArena arena(R"(
+thread main
+  A.a()V 1 1
+    B.hash()I 1 0 @5 intrinsic
+    C.hash()I 2 2 @5
+    D.hash()I 3 3 @5 leaf
+    E.back()V 4 4 @5
+)");
+  EXPECT_THAT(contexts(arena),
+              ElementsAre("1 a 1 1 @0", "2 hash 2 2 @5", "2 hash 3 3 @5", "2 hash 1 0 @5", "3 back 4 4 @0"));
+}
+
+TEST(ArenaReader, OverflowIsReadFromTheNodeUntilTheAgentHasSummedItUp) {
+  TestArena arena("thread main\n  A.a()V 1 1\n    A.b()V 1 1\n      A.c()V 7 70\n");
+  const std::uint64_t node = arena.nodes()[2];
+  auto& tree = arena.at<TreeHeader>(arena.tree(0));
+  tree.overflow = TestArena::kBase + node;
+  arena.at<CallSite>(node + sizeof(Node)).child = 5;
+  arena.at<CallSite>(node + sizeof(Node)).bytecodes = 50;
+  const auto reader = Reader::over(arena.bytes());
+  Damage damage;
+  const Overflow overflow = reader->walk(
+      reader->trees()[0], [](const Context&) {}, damage);
+  EXPECT_EQ(overflow.calls, 12u);
+  EXPECT_EQ(overflow.bytecodes, 120u);
+}
+
+TEST(ArenaReader, ANodeThatIsJustBeingPublishedIsPassedOver) {
+  TestArena arena("thread main\n  A.a()V 1 1\n    A.b()V 0 0\n");
+  arena.at<Node>(arena.nodes()[1]).parent_site = 0;
+  EXPECT_THAT(contexts(arena), ElementsAre("1 a 1 1 @0"));
+}
+
+TEST(ArenaReader, MethodsWithoutARecordKeepTheirCounts) {
+  TestArena arena("thread main\n  A.a()V 1 1\n    A.b()V 2 20 @3\n    A.c()V 5 50 @4 leaf\n");
+  // Rename the methods where they are used; nobody knows the new ids.
+  arena.at<Node>(arena.nodes()[1]).method_id = 98;
+  const std::uint64_t sites = arena.nodes()[0] + sizeof(Node);
+  arena.at<CallSite>(sites + sizeof(CallSite)).method_id = 98;
+  arena.at<CallSite>(sites + 2 * sizeof(CallSite)).method_id = 99;
+  EXPECT_THAT(contexts(arena), ElementsAre("1 a 1 1 @0", "2 ? 2 20 @3", "2 ? 5 50 @4"));
+}
+
+TEST(ArenaReader, DepthIsLimitedByMemoryOnly) {
+  DrawnThread thread{.names = {"main"}};
+  constexpr std::uint32_t kDepth = 1'000'000;
+  for (std::uint32_t depth = 1; depth <= kDepth; ++depth) {
+    thread.calls.push_back({.depth = depth, .method = "A.a()V", .calls = 1, .bytecodes = 2, .site = "7"});
+  }
+  const TestArena arena(std::vector{thread});
+  const Exercised result = exercise(arena.bytes());
+  EXPECT_EQ(result.contexts, kDepth);
+  EXPECT_EQ(result.damage, 0u);
+}
+
+TEST(ArenaReader, RefusesWhatIsNoArena) {
+  const auto error = [](Bytes bytes) { return Reader::over(bytes).error().to_string(); };
+  TestArena arena(kDrawing);
+  EXPECT_THAT(error(arena.bytes().first(100)), HasSubstr("shorter than the header"));
+  arena.header().version = 7;
+  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 7; this Sonde reads version 1"));
+  arena.header().magic[0] = 'X';
+  EXPECT_THAT(error(arena.bytes()), HasSubstr("does not start with SONDEARN"));
+  std::memset(arena.header().magic, 0, sizeof kMagic);
+  EXPECT_THAT(error(arena.bytes()), HasSubstr("stopped before it began to record"));
+  EXPECT_THAT(Reader::open("/no/such/arena").error().to_string(), HasSubstr("/no/such/arena: cannot open"));
+}
+
+TEST(ArenaReader, DamageCostsABranchNotTheTree) {
+  const char* drawing = "thread main\n  A.a()V 1 1\n    A.b()V 1 1 @2\n      A.c()V 1 1\n    A.d()V 1 1 @3\n";
+  std::uint64_t damage = 0;
+  TestArena wrong_child(drawing);
+  wrong_child.at<CallSite>(wrong_child.nodes()[0] + sizeof(Node) + sizeof(CallSite)).child += 8;
+  EXPECT_THAT(contexts(wrong_child, &damage), ElementsAre("1 a 1 1 @0", "2 d 1 1 @3"));
+  EXPECT_EQ(damage, 1u);
+
+  TestArena cycle(drawing);  // c calls a
+  auto& site = cycle.at<CallSite>(cycle.nodes()[2] + sizeof(Node));
+  site.method_id = cycle.at<Node>(cycle.nodes()[0]).method_id;
+  site.child = TestArena::kBase + cycle.nodes()[0];
+  EXPECT_THAT(contexts(cycle, &damage), ElementsAre("1 a 1 1 @0", "2 b 1 1 @2", "3 c 1 1 @0", "2 d 1 1 @3"));
+  EXPECT_EQ(damage, 1u);
+
+  TestArena many_sites(drawing);
+  many_sites.at<Node>(many_sites.nodes()[1]).site_count = 0xffffffff;
+  EXPECT_THAT(contexts(many_sites, &damage), ElementsAre("1 a 1 1 @0", "2 b 1 1 @2", "2 d 1 1 @3"));
+  EXPECT_EQ(damage, 1u);
+}
+
+TEST(ArenaReader, AListThatRunsInACircleEnds) {
+  TestArena arena("thread main\n  A.a()V 1 1\n    A.b()V 1 1 @2\n    A.c()V 1 1 @2\n    A.d()V 1 1 @2\n");
+  arena.at<ExtraCallSite>(arena.extras()[0]).next = TestArena::kBase + arena.extras()[1];
+  std::uint64_t damage = 0;
+  EXPECT_FALSE(contexts(arena, &damage).empty());
+  EXPECT_GE(damage, 1u);
+}
+
+TEST(ArenaReader, TruncationAnywhereIsNoCrash) {
+  const TestArena arena(kDrawing);
+  const Exercised whole = exercise(arena.bytes());
+  for (std::size_t size = 0; size < arena.size(); size += size < kHeaderSize ? 64 : 1) {
+    const Exercised cut = exercise(arena.bytes().first(size));
+    EXPECT_EQ(cut.is_open, size >= kHeaderSize);
+    EXPECT_LE(cut.contexts, whole.contexts);
+    EXPECT_EQ(cut.damage > 0, cut.is_open) << size;
+  }
+}
+
+TEST(ArenaReader, FlippedBytesAreNoCrash) {
+  const TestArena arena(kDrawing);
+  std::vector<std::uint8_t> bytes(arena.bytes().begin(), arena.bytes().end());
+  for (std::size_t i = 0; i < bytes.size(); i = i == 2047 ? kHeaderSize : i + 1) {
+    for (const std::uint8_t flip : {0x01, 0x80, 0xff}) {
+      bytes[i] ^= flip;
+      (void)exercise(bytes);
+      bytes[i] ^= flip;
+    }
+  }
+  std::mt19937 random(1);  // the same every time
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::uint8_t> damaged = bytes;
+    for (int i = 0; i < 20; ++i) damaged[64 + random() % (damaged.size() - 64)] = static_cast<std::uint8_t>(random());
+    (void)exercise(damaged);
+  }
+}
+
+// What the fuzzer found once, and the seeds it starts from. Tests run in the root of the source tree.
+TEST(FuzzInputs, ReplayWithoutACrash) {
+  std::size_t count = 0;
+  for (const char* folder : {"test/fuzz/corpus/reader_fuzz", "test/fuzz/regressions/reader_fuzz"}) {
+    if (!std::filesystem::is_directory(folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const MappedFile file = MappedFile::open(entry.path()).value();
+      (void)exercise(file.bytes());
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 3u);
+}
+
+}  // namespace
+}  // namespace sonde::arena

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reader::walk. A node is accepted only if it names the very record that led to it as its parent_site, and an
+// ExtraCallSite only if it belongs to the node whose list it is in. Each node can thus be reached in one way, and no
+// cycle can be, whatever the bytes are. Structures that overlap could still make the walk long: a budget ends it.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "arena/reader.h"
+
+namespace sonde::arena {
+namespace {
+
+// Fields that a Java thread may be writing. Aligned words do not tear; acquire pairs with the release stores of
+// SondeRT.
+template <typename T>
+T acquire(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_ACQUIRE);
+}
+template <typename T>
+T relaxed(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+}
+
+std::uint64_t bytecodes_of(const MethodEntry* method, std::uint64_t calls, std::uint64_t stored) {
+  if (method == nullptr || (method->flags & kSinglePath) == 0) return stored;
+  // Corrections are negative; arithmetic modulo 2^64 does the right thing.
+  return calls * method->constant_bytecodes + stored;
+}
+
+}  // namespace
+
+class TreeWalk {
+ public:
+  TreeWalk(const Reader& reader, const std::function<void(const Context&)>& visit, Damage& damage)
+      : reader_(reader), visit_(visit), damage_(damage), budget_(reader.limit_ / sizeof(CallSite) + 1) {}
+
+  void run(std::uint64_t root_address) {
+    const auto root = reader_.offset_of(root_address, sizeof(Node));
+    if (!root) return damage_.add("a root node lies outside what is in use", root_address);
+    expand(*root, nullptr, 0);
+    while (!pending_.empty()) {
+      const Callee callee = pending_.back();
+      pending_.pop_back();
+      if (callee.node == 0) {
+        emit(callee, callee.value, callee.bytecodes);
+      } else {
+        visit_node(callee);
+      }
+    }
+  }
+
+ private:
+  // A callee at a call site: what its record says, and what was found out about it.
+  struct Callee {
+    std::uint32_t depth;
+    std::uint32_t method_id;
+    const MethodEntry* method;
+    std::uint32_t site_index;
+    SiteInfo site;
+    std::uint64_t value;  // CallSite::child
+    std::uint64_t bytecodes;
+    std::uint64_t node;  // offset, 0 if it has none
+  };
+
+  void emit(const Callee& callee, std::uint64_t calls, std::uint64_t stored) {
+    std::uint64_t bytecodes = bytecodes_of(callee.method, calls, stored);
+    if (static_cast<std::int64_t>(bytecodes) < 0) {
+      damage_.add("method " + std::to_string(callee.method_id) + " has a negative count of bytecodes", callee.node);
+      bytecodes = 0;
+    }
+    visit_({.depth = callee.depth,
+            .method_id = callee.method_id,
+            .method = callee.method,
+            .site = callee.site,
+            .calls = calls,
+            .bytecodes = bytecodes});
+  }
+
+  void visit_node(const Callee& callee) {
+    const auto* node = reader_.at<Node>(callee.node);
+    // In this order: a correction is stored after the call it corrects was counted.
+    const std::uint64_t stored = acquire(node->bytecodes);
+    emit(callee, relaxed(node->calls), stored);
+    expand(callee.node, callee.method, callee.depth);
+  }
+
+  // Puts the callees of a node on the stack, the first on top. `method` is null for the root.
+  void expand(std::uint64_t offset, const MethodEntry* method, std::uint32_t depth) {
+    const auto* node = reader_.at<Node>(offset);
+    const std::uint32_t site_count = relaxed(node->site_count);
+    if (reader_.limit_ - offset < node_size(site_count)) {
+      return damage_.add("a node has " + std::to_string(site_count) + " call sites, more than there is room for",
+                         offset);
+    }
+    if (!spend(site_count, offset)) return;
+    callees_.clear();
+    const std::uint64_t sites = offset + sizeof(Node);
+    for (std::uint32_t i = 0; i < site_count; ++i) add_callee(sites + i * sizeof(CallSite), i, method, depth + 1);
+    if (const std::uint64_t extras = acquire(node->extras); extras != 0) {
+      add_extras(extras, sites, site_count, method, depth + 1);
+      std::stable_sort(callees_.begin(), callees_.end(),
+                       [](const Callee& a, const Callee& b) { return a.site_index < b.site_index; });
+      if (depth != 0) put_under_natives();
+    }
+    pending_.insert(pending_.end(), callees_.rbegin(), callees_.rend());
+  }
+
+  void add_callee(std::uint64_t record, std::uint32_t site_index, const MethodEntry* caller, std::uint32_t depth) {
+    const auto* site = reader_.at<CallSite>(record);
+    const auto method_id = static_cast<std::uint32_t>(acquire(site->method_id));
+    if (method_id == 0) return;
+    const MethodEntry* method = reader_.find_method(method_id);
+    const std::uint64_t bytecodes = acquire(site->bytecodes);
+    const std::uint64_t value = relaxed(site->child);
+    Callee callee = {.depth = depth,
+                     .method_id = method_id,
+                     .method = method,
+                     .site_index = site_index,
+                     .site = caller != nullptr ? caller->site(site_index) : SiteInfo{},
+                     .value = value,
+                     .bytecodes = bytecodes,
+                     .node = 0};
+    if (method == nullptr || !method->has_no_node()) {
+      switch (node_at(value, record, method_id, callee.node)) {
+        case Found::kNode: break;
+        case Found::kUnfinished: return;
+        case Found::kNothing:
+          if (method == nullptr) break;  // for all we know a leaf
+          return damage_.add("a call site of method " + std::to_string(method_id) + " leads to no node of it", record);
+      }
+    }
+    callees_.push_back(callee);
+  }
+
+  void add_extras(std::uint64_t first, std::uint64_t sites, std::uint32_t site_count, const MethodEntry* caller,
+                  std::uint32_t depth) {
+    const std::size_t begin = callees_.size();
+    std::uint64_t address = first;
+    std::uint64_t tortoise = 0;  // Brent's way to notice that a list runs in a circle
+    std::uint64_t steps = 0;
+    std::uint64_t next_mark = 1;
+    while (address != 0) {
+      const auto offset = reader_.offset_of(address, sizeof(ExtraCallSite));
+      if (!offset || address == tortoise) {
+        damage_.add("a list of call sites leads nowhere", sites);
+        break;
+      }
+      if (!spend(1, *offset)) break;
+      if (++steps == next_mark) {
+        tortoise = address;
+        next_mark *= 2;
+      }
+      const auto* extra = reader_.at<ExtraCallSite>(*offset);
+      const std::uint64_t at_site = extra->of - reader_.base_address_ - sites;
+      if (at_site >= std::uint64_t{site_count} * sizeof(CallSite) || at_site % sizeof(CallSite) != 0) {
+        damage_.add("a further call site belongs to another node", *offset);
+        break;
+      }
+      add_callee(*offset, static_cast<std::uint32_t>(at_site / sizeof(CallSite)), caller, depth);
+      address = extra->next;
+    }
+    // The list has the newest first.
+    std::reverse(callees_.begin() + static_cast<std::ptrdiff_t>(begin), callees_.end());
+  }
+
+  // Callees of a site that also calls a native method were called by that method.
+  void put_under_natives() {
+    for (std::size_t begin = 0, end = 0; begin < callees_.size(); begin = end) {
+      end = begin + 1;
+      while (end < callees_.size() && callees_[end].site_index == callees_[begin].site_index) ++end;
+      if (end - begin > 1) put_under_native(begin, end);
+    }
+  }
+
+  void put_under_native(std::size_t begin, std::size_t end) {
+    const auto at = [&](std::size_t i) { return callees_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto is_opaque = [](const Callee& c) { return c.method != nullptr && c.method->is_opaque(); };
+    const auto found = std::find_if(at(begin), at(end), is_opaque);
+    if (found == at(end)) return;
+    const MethodEntry& native = *found->method;
+    const auto is_sibling = [&](const Callee& c) {
+      if (c.method == nullptr) return false;
+      return is_opaque(c) || (c.method->name == native.name && c.method->descriptor == native.descriptor);
+    };
+    // Siblings first, the native method as the last of them, then what it called.
+    std::rotate(found, found + 1, at(end));
+    const auto last = at(end - 1);
+    const auto called = std::stable_partition(at(begin), last, is_sibling);
+    for (auto it = called; it != last; ++it) {
+      ++it->depth;
+      it->site = {};
+    }
+    std::rotate(called, last, at(end));
+  }
+
+  enum class Found { kNode, kUnfinished, kNothing };
+
+  Found node_at(std::uint64_t address, std::uint64_t record, std::uint32_t method_id, std::uint64_t& offset) const {
+    const auto found = reader_.offset_of(address, sizeof(Node));
+    if (!found) return Found::kNothing;
+    const auto* node = reader_.at<Node>(*found);
+    const std::uint64_t parent = acquire(node->parent_site);
+    if (static_cast<std::uint32_t>(relaxed(node->method_id)) != method_id) return Found::kNothing;
+    if (parent == 0) return Found::kUnfinished;  // published in this very moment; nothing was counted in it yet
+    if (parent - reader_.base_address_ != record) return Found::kNothing;
+    offset = *found;
+    return Found::kNode;
+  }
+
+  bool spend(std::uint64_t records, std::uint64_t offset) {
+    if (records <= budget_) {
+      budget_ -= records;
+      return true;
+    }
+    if (budget_ != 0) damage_.add("the call tree has more call sites than the file has room for", offset);
+    budget_ = 0;
+    pending_.clear();
+    return false;
+  }
+
+  const Reader& reader_;
+  const std::function<void(const Context&)>& visit_;
+  Damage& damage_;
+  std::uint64_t budget_;
+  std::vector<Callee> pending_;  // the next one is the last
+  std::vector<Callee> callees_;  // of the node in work
+};
+
+Overflow Reader::walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const {
+  const auto header_offset = offset_of(tree.address, sizeof(TreeHeader));
+  if (!header_offset) {
+    damage.add("tree " + std::to_string(tree.id) + " lies outside what is in use", tree.address);
+    return {};
+  }
+  TreeWalk(*this, visit, damage).run(tree.root);
+
+  const auto* header = at<TreeHeader>(*header_offset);
+  Overflow overflow = {.calls = header->overflow_calls, .bytecodes = header->overflow_bytecodes};
+  if (header->overflow == 0) return overflow;
+  // The agent sums up at the end; until then the counts are in the overflow node and, for leaves, in its first site.
+  const auto node_offset = offset_of(header->overflow, node_size(1));
+  if (!node_offset) {
+    damage.add("an overflow node lies outside what is in use", *header_offset);
+    return overflow;
+  }
+  const auto* node = at<Node>(*node_offset);
+  const auto* site = at<CallSite>(*node_offset + sizeof(Node));
+  overflow.calls = std::max(overflow.calls, relaxed(node->calls) + relaxed(site->child));
+  overflow.bytecodes = std::max(overflow.bytecodes, relaxed(node->bytecodes) + relaxed(site->bytecodes));
+  return overflow;
+}
+
+}  // namespace sonde::arena

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arena/writer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace sonde::arena {
+namespace {
+
+constexpr std::uint64_t kReserveStep = 16 << 20;
+constexpr std::uint64_t kSmallReserveStep = 1 << 20;
+constexpr std::uint64_t kRecordsChunk = 256 << 10;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+Error io_error(const char* what, const char* path) {
+  return {ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno), {.path = path, .byte_offset = {}}};
+}
+
+// Disk blocks for a range of a file. Where the file system has no fallocate, zeros are written: reserving must either
+// succeed for good or fail now.
+bool reserve_on_disk(int file, std::uint64_t begin, std::uint64_t end) {
+  if (fallocate(file, 0, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) == 0) return true;
+  if (errno != EOPNOTSUPP) return false;
+  static constexpr char kZeros[4096] = {};
+  for (std::uint64_t at = begin; at < end;) {
+    const ssize_t written = pwrite(file, kZeros, std::min<std::uint64_t>(sizeof kZeros, end - at), static_cast<off_t>(at));
+    if (written <= 0) return false;
+    at += static_cast<std::uint64_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> Writer::create(const char* path, const Options& options) {
+  file_ = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file_ < 0) return io_error("cannot create", path);
+  if (ftruncate(file_, static_cast<off_t>(options.capacity)) != 0) return io_error("cannot set its size", path);
+  if (!reserve_on_disk(file_, 0, kSmallReserveStep)) return io_error("no room on the disk", path);
+  void* memory = mmap(nullptr, options.capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (memory == MAP_FAILED) return io_error("cannot map", path);
+  memory_ = static_cast<std::uint8_t*>(memory);
+  bias_ = options.address_bias;
+  ArenaHeader& h = header();
+  h.version = kVersion;
+  h.flags = options.flags;
+  h.base_address = address(memory_);
+  h.capacity = options.capacity;
+  h.next.store(kHeaderSize);
+  h.reserved.store(kSmallReserveStep);
+  h.pid = static_cast<std::uint32_t>(getpid());
+  // The magic comes last: a file without it is one that was never finished being made.
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(h.magic, kMagic, sizeof kMagic);
+  return {};
+}
+
+bool Writer::reserve(std::uint64_t end) {
+  ArenaHeader& h = header();
+  const std::uint64_t have = h.reserved.load(std::memory_order_relaxed);
+  if (end <= have) return true;
+  if (end > h.capacity) return false;
+  for (const std::uint64_t step : {kReserveStep, kSmallReserveStep}) {
+    const std::uint64_t wanted = std::min(round_up(end, step), h.capacity);
+    if (reserve_on_disk(file_, have, wanted)) {
+      h.reserved.store(wanted, std::memory_order_release);
+      return true;
+    }
+  }
+  return false;
+}
+
+ChunkHeader* Writer::new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t size) {
+  size = round_up(size + sizeof(ChunkHeader), 64);
+  const std::lock_guard lock(mutex_);
+  ArenaHeader& h = header();
+  const std::uint64_t begin = h.next.load(std::memory_order_relaxed);
+  if (!reserve(begin + size)) return nullptr;
+  auto* chunk = reinterpret_cast<ChunkHeader*>(memory_ + begin);
+  chunk->kind = kind;
+  chunk->tree = tree;
+  chunk->size = size;
+  chunk->used.store(sizeof(ChunkHeader), std::memory_order_relaxed);
+  h.next.store(begin + size, std::memory_order_release);  // pairs with the reader's acquire load
+  return chunk;
+}
+
+bool Writer::append(Bytes record) {
+  const auto fits = [&] { return records_ != nullptr && records_->used.load(std::memory_order_relaxed) + record.size() <= records_->size; };
+  // Callers may come from several threads; the chunk is theirs one after the other.
+  static_assert(kRecordsChunk > 128 << 10, "the longest record, two names of 64 KiB, fits");
+  std::unique_lock lock(mutex_);
+  if (!fits()) {
+    lock.unlock();
+    ChunkHeader* chunk = new_chunk(ChunkKind::kRecords, 0, std::max<std::uint64_t>(kRecordsChunk, record.size()));
+    lock.lock();
+    if (chunk == nullptr) return false;
+    if (!fits()) records_ = chunk;
+  }
+  const std::uint64_t used = records_->used.load(std::memory_order_relaxed);
+  if (used + record.size() > records_->size) return false;
+  std::memcpy(reinterpret_cast<std::uint8_t*>(records_) + used, record.data(), record.size());
+  records_->used.store(used + record.size(), std::memory_order_release);  // pairs with the reader's acquire load
+  return true;
+}
+
+}  // namespace sonde::arena

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent]. The writing side of an arena: makes the file, maps it, hands out chunks, appends records.
+// Chunks of call trees are filled by Java threads (SondeRT) without any help from here.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include "arena/layout.h"
+#include "base/bytes.h"
+#include "base/counters.h"
+#include "base/result.h"
+
+namespace sonde::arena {
+
+class Writer {
+ public:
+  struct Options {
+    std::uint64_t capacity;       // how far the file may grow
+    std::uint64_t address_bias;   // addresses in the arena are real addresses minus this
+    std::uint32_t flags;          // HeaderFlags
+  };
+
+  Writer() = default;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Creates the file, which must not exist yet, readable by its owner only.
+  Result<void> create(const char* path, const Options& options);
+
+  [[nodiscard]] ArenaHeader& header() { return *reinterpret_cast<ArenaHeader*>(memory_); }
+  // A real address as it is stored in the arena.
+  [[nodiscard]] std::uint64_t address(const void* p) const { return reinterpret_cast<std::uint64_t>(p) - bias_; }
+  [[nodiscard]] void* pointer(std::uint64_t address) const { return reinterpret_cast<void*>(address + bias_); }
+
+  // A zeroed chunk of at least this size with its header filled; null if the arena or the disk is full.
+  ChunkHeader* new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t size);
+
+  // Copies a complete record (RecordHeader first) into the current chunk of records. False if there is no room.
+  bool append(Bytes record);
+
+  void count(Counter counter, std::uint64_t by = 1) {
+    header().counters[info_of(counter).id].fetch_add(by, std::memory_order_relaxed);
+  }
+
+ private:
+  bool reserve(std::uint64_t end);
+
+  std::uint8_t* memory_ = nullptr;
+  std::uint64_t bias_ = 0;
+  int file_ = -1;
+  std::mutex mutex_;  // guards what follows and the header's `next` and `reserved`
+  ChunkHeader* records_ = nullptr;
+};
+
+}  // namespace sonde::arena

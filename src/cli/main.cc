@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `sonde` program: the tree of subcommands and their options, nothing else. What a command does is in its own file.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "cli/classfile_command.h"
+#include "cli/console.h"
+#include "cli/recording_command.h"
+#include "cli/run_command.h"
+#include "cli/version.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr const char* kPathHelp =
+    "A .class file, a folder, a .jar, .zip or .jmod, or a JDK's lib/modules; several may be given";
+
+// A command is chosen while parsing and run afterwards, so that nothing runs on half a command line.
+using Command = std::function<int(const Console&)>;
+
+void add_paths(CLI::App& app, std::vector<std::string>& paths) { app.add_option("PATH", paths, kPathHelp)->required(); }
+
+void add_dump(CLI::App& parent, DumpOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("dump", "Print classes as text, much like javap -v -p");
+  add_paths(*app, options.paths);
+  app->add_flag("--no-pool", options.no_pool, "Leave out the constant pool");
+  app->add_flag("--code-only", options.code_only, "Only methods with code: instructions and exception tables");
+  app->add_option("--class", options.class_pattern, "Only classes whose name matches, e.g. 'java.util.*Map'")
+      ->type_name("NAME-GLOB");
+  app->footer(
+      "Examples:\n"
+      "  sonde classfile dump Hello.class\n"
+      "  sonde classfile dump --code-only --class 'com.acme.*Service' app.jar\n"
+      "  sonde classfile dump --no-pool --class java.lang.Object $JAVA_HOME/lib/modules | less");
+  app->callback([&] { chosen = [&](const Console& console) { return classfile_dump(options, console); }; });
+}
+
+void add_check(CLI::App& parent, CheckOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("check", "Look for violations of the class file format");
+  add_paths(*app, options.paths);
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->add_flag("-q,--quiet", options.quiet, "Print problems only, no summary");
+  app->footer(
+      "Each problem is a line with the class, the element in it and its byte offset. Exit code 1 if there is any.\n\n"
+      "Examples:\n"
+      "  sonde classfile check app.jar\n"
+      "  sonde classfile check --quiet build/classes && echo fine\n"
+      "  sonde classfile check --json $JAVA_HOME/lib/modules | jq .classes");
+  app->callback([&] { chosen = [&](const Console& console) { return classfile_check(options, console); }; });
+}
+
+void add_roundtrip(CLI::App& parent, RoundtripOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("roundtrip", "Rewrite every method without a change and compare the bytes");
+  add_paths(*app, options.paths);
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->footer(
+      "Takes every class through what instrumentation does, with nothing to insert. A class that comes out different\n"
+      "is a bug in Sonde, or a class that no compiler would write. Exit code 1 if there is any.\n\n"
+      "Examples:\n"
+      "  sonde classfile roundtrip app.jar\n"
+      "  sonde classfile roundtrip $JAVA_HOME/lib/modules");
+  app->callback([&] { chosen = [&](const Console& console) { return classfile_roundtrip(options, console); }; });
+}
+
+void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("run", "Start a JVM and record it; its exit code is ours");
+  app->add_option("--mode", options.mode, "What to record: exact (every call and executed bytecode, with contexts)")->capture_default_str();
+  app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")->type_name("FILE");
+  app->add_option("--include", options.include, "Count only inside classes that match, e.g. 'com.acme.*'; may be repeated");
+  app->add_option("--exclude", options.exclude, "Do not count inside classes that match; may be repeated");
+  app->add_flag("--no-jdk", options.no_jdk, "Do not count inside the JDK's own classes: cheaper");
+  app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")->capture_default_str();
+  app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")->capture_default_str();
+  app->add_option("COMMAND", options.command, "java and its arguments, after --")->required();
+  app->footer(
+      "Examples:\n"
+      "  sonde run -- java -cp classes org.acme.Main\n"
+      "  sonde run --no-jdk -o main.sonde -- java -jar app.jar --port 8080\n"
+      "  sonde report main.sonde");
+  app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
+}
+
+constexpr const char* kRecordingHelp = "A finished recording (NAME.sonde) or the folder of a live one (NAME.sonde.live)";
+
+const std::map<std::string, profile::Metric> kMetrics = {{"calls", profile::Metric::kCalls},
+                                                         {"bytecodes", profile::Metric::kBytecodes}};
+const std::map<std::string, profile::Grouping> kGroupings = {{"method", profile::Grouping::kMethod},
+                                                             {"class", profile::Grouping::kClass},
+                                                             {"package", profile::Grouping::kPackage},
+                                                             {"thread", profile::Grouping::kThread},
+                                                             {"line", profile::Grouping::kLine}};
+const std::map<std::string, SortBy> kSorts = {{"self", SortBy::kSelf}, {"total", SortBy::kTotal}};
+const std::map<std::string, ExportFormat> kExportFormats = {{"jsonl", ExportFormat::kJsonl},
+                                                            {"collapsed", ExportFormat::kCollapsed}};
+
+// An option whose value is one of a few words.
+template <typename T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value, const std::map<std::string, T>& choices,
+                        const std::string& help) {
+  std::string words;
+  for (const auto& [word, unused] : choices) words += (words.empty() ? "" : "|") + word;
+  const auto parse = [&value, &choices, words](const std::string& text) {
+    const auto it = choices.find(text);
+    if (it == choices.end()) throw CLI::ValidationError("`" + text + "` is none of " + words);
+    value = it->second;
+  };
+  return app.add_option_function<std::string>(name, parse, help)->type_name(words);
+}
+
+void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("report", "Show what a recording holds: hot methods, or the call tree");
+  app->add_option("FILE", options.file, kRecordingHelp)->required();
+  app->add_option("--top", options.top, "How many rows; 0 for all (default 20, with --tree all)")->type_name("N");
+  app->add_flag("--tree", options.tree, "Print the call tree instead of a table");
+  add_choice(*app, "--by", options.by, kGroupings, "What a row stands for (default method)");
+  add_choice(*app, "--metric", options.metric, kMetrics, "What to sort and show percentages of (default bytecodes)");
+  add_choice(*app, "--sort", options.sort, kSorts, "Own values, or those with everything called (default self)");
+  app->add_option("--include", options.include, "Only methods that match; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  app->add_option("--exclude", options.exclude, "No methods that match; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  app->add_option("--thread", options.thread, "Only threads whose name matches, e.g. 'worker-*'")->type_name("GLOB");
+  app->add_option("--min-percent", options.min_percent, "Leave out what is below (default 0, with --tree 1)")
+      ->type_name("P");
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->footer(
+      "A PATTERN is a package (com.acme.*), a class (HashMap or java.util.HashMap), a method (HashMap.put,\n"
+      "com.acme.*.get*) or * for everything; `*` stands for any text. A line stands for the calls made from it.\n\n"
+      "Examples:\n"
+      "  sonde report app.sonde\n"
+      "  sonde report app.sonde --by package --sort total\n"
+      "  sonde report app.sonde --tree --exclude 'java.*' --min-percent 2\n"
+      "  sonde report app.sonde --metric calls --thread main --top 0 --json | jq .rows");
+  app->callback([&] { chosen = [&](const Console& console) { return report(options, console); }; });
+}
+
+void add_export(CLI::App& parent, ExportOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("export", "Write a recording in another format");
+  app->add_option("FILE", options.file, kRecordingHelp)->required();
+  add_choice(*app, "--to", options.to, kExportFormats, "The format")->required();
+  add_choice(*app, "--metric", options.metric, kMetrics, "For formats with one value per stack (default bytecodes)");
+  app->add_option("-o,--output", options.out, "Where to write; stdout if not given")->type_name("OUT");
+  app->footer(
+      "jsonl      one context per line with thread, stack, calls and bytecodes\n"
+      "collapsed  thread;frame;frame value, for flame graphs\n\n"
+      "Examples:\n"
+      "  sonde export app.sonde --to jsonl | jq -c 'select(.calls > 1000)'\n"
+      "  sonde export app.sonde --to collapsed -o app.txt");
+  app->callback([&] { chosen = [&](const Console& console) { return export_recording(options, console); }; });
+}
+
+void add_status(CLI::App& parent, StatusOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("status", "Tell what a recording is, what it cost and what it lost");
+  app->add_option("FILE", options.file, kRecordingHelp)->required();
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->footer(
+      "Examples:\n"
+      "  sonde status app.sonde\n"
+      "  sonde status app.sonde.live --json | jq .state");
+  app->callback([&] { chosen = [&](const Console& console) { return status(options, console); }; });
+}
+
+// Help and version go to stdout; everything else is a complaint.
+int end_of_parsing(CLI::App& app, const CLI::ParseError& error, const Console& console) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  std::string command = "sonde";
+  const CLI::App* deepest = &app;
+  for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = deepest->get_subcommands()) {
+    deepest = chosen.front();
+    command += " " + deepest->get_name();
+  }
+  // CLI11 says "A subcommand is required" also where one was misspelt.
+  const std::vector<std::string> unknown = app.remaining(true);
+  console.say(unknown.empty() ? error.what()
+                              : "`" + unknown.front() + "` is no command or option of `" + command + "`");
+  console.say("`" + command + " --help` shows what there is, with examples");
+  return kUsage;
+}
+
+int run(int argc, char** argv, const Console& console) {
+  DumpOptions dump;
+  CheckOptions check;
+  RoundtripOptions roundtrip;
+  RunOptions run_options;
+  ReportOptions report;
+  ExportOptions export_options;
+  StatusOptions status;
+  Command chosen;
+
+  CLI::App app("Sonde, a profiler for the JVM", "sonde");
+  app.set_version_flag("--version", std::string("sonde ") + kVersion, "Print the version and exit");
+  app.require_subcommand(1);
+  app.footer("`sonde COMMAND --help` explains a command and shows examples.");
+  add_run(app, run_options, chosen);
+  add_report(app, report, chosen);
+  add_export(app, export_options, chosen);
+  add_status(app, status, chosen);
+  CLI::App* classfile = app.add_subcommand("classfile", "Look into class files, check them, rewrite them");
+  classfile->require_subcommand(1);
+  classfile->footer("`sonde classfile COMMAND --help` explains a command and shows examples.");
+  add_dump(*classfile, dump, chosen);
+  add_check(*classfile, check, chosen);
+  add_roundtrip(*classfile, roundtrip, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return end_of_parsing(app, error, console);
+  }
+  return chosen(console);
+}
+
+}  // namespace
+}  // namespace sonde::cli
+
+int main(int argc, char** argv) {
+  const sonde::cli::Console console{.out = stdout, .err = stderr, .err_is_terminal = ::isatty(STDERR_FILENO) != 0};
+  try {
+    return sonde::cli::run(argc, argv, console);
+  } catch (const std::exception& error) {  // third-party code and the standard library may throw
+    console.say(std::string("stopped: ") + error.what());
+    return sonde::cli::kFailed;
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that read a recording: `sonde report`, `sonde export`, `sonde status`. Each takes a finished file or the
+// folder of one that is being made, and returns an exit code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "profile/profile.h"
+#include "profile/sums.h"
+
+namespace sonde::cli {
+
+enum class SortBy : std::uint8_t { kSelf, kTotal };
+
+struct ReportOptions {
+  std::string file;
+  std::optional<std::uint32_t> top;  // rows; 0: all. Not given: 20 for tables, all for trees
+  bool tree = false;                 // the call tree instead of a table
+  profile::Grouping by = profile::Grouping::kMethod;
+  profile::Metric metric = profile::Metric::kBytecodes;
+  SortBy sort = SortBy::kSelf;
+  std::vector<std::string> include;  // patterns of methods; none: all
+  std::vector<std::string> exclude;
+  std::string thread;                 // pattern; "": all
+  std::optional<double> min_percent;  // of the total. Not given: 1 for trees, 0 for tables
+  bool json = false;
+};
+int report(const ReportOptions& options, const Console& console);
+
+enum class ExportFormat : std::uint8_t { kJsonl, kCollapsed };
+
+struct ExportOptions {
+  std::string file;
+  ExportFormat to = ExportFormat::kJsonl;
+  profile::Metric metric = profile::Metric::kBytecodes;  // of formats that hold only one
+  std::string out;                                       // "": stdout
+};
+int export_recording(const ExportOptions& options, const Console& console);
+
+struct StatusOptions {
+  std::string file;
+  bool json = false;
+};
+int status(const StatusOptions& options, const Console& console);
+
+}  // namespace sonde::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recording_file.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "store/store.h"
+
+namespace sonde::cli {
+namespace {
+
+std::string_view help_for(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kNotFound: return "`sonde run -o NAME.sonde -- java ...` makes a recording.";
+    case ErrorCode::kIo: return "Check that it can be read by this user; recordings are private to who made them.";
+    case ErrorCode::kUnsupported: return "`sonde --version` shows which Sonde this is.";
+    case ErrorCode::kTruncated:
+    case ErrorCode::kMalformed:
+      return "Give a NAME.sonde file or NAME.sonde.live folder. If it is one, it was damaged after it was made: copy "
+             "or "
+             "record it again.";
+    case ErrorCode::kInvalidArgument: return "Give a NAME.sonde file or NAME.sonde.live folder.";
+    default: return {};
+  }
+}
+
+std::string_view severity_word(Severity severity) {
+  switch (severity) {
+    case Severity::info: return "info";
+    case Severity::loss: return "loss";
+    case Severity::error: return "error";
+  }
+  return "";
+}
+
+bool is_alive(std::uint32_t pid) { return pid != 0 && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM); }
+
+}  // namespace
+
+std::optional<profile::Profile> open_recording(const std::string& path, const Console& console) {
+  Result<profile::Profile> profile = store::open(path);
+  if (profile.ok()) return std::move(profile).value();
+  console.fail(path, profile.error(), help_for(profile.error()));
+  return std::nullopt;
+}
+
+Liveness liveness_of(const profile::Recording& recording) {
+  if (recording.state == profile::State::kEnded) return {"ended", "complete: the JVM ended in good order"};
+  if (recording.is_live && is_alive(recording.pid)) {
+    return {"running", fmt::format("still running (pid {}); numbers are those of this moment", recording.pid)};
+  }
+  if (recording.state == profile::State::kStarting) return {"killed", "the JVM stopped before it was ready"};
+  return {"killed", "the JVM was killed or crashed; everything it counted until then is here"};
+}
+
+std::optional<std::chrono::duration<double>> duration_of(const profile::Recording& recording) {
+  if (recording.end_ns <= recording.start_ns) return std::nullopt;
+  return std::chrono::nanoseconds(recording.end_ns - recording.start_ns);
+}
+
+std::string losses_of(const profile::Profile& profile) {
+  std::string text;
+  for (const profile::CounterValue& counter : profile.counters) {
+    text += fmt::format("{:<8}  {} {}\n", severity_word(counter.severity), grouped(counter.value), counter.sentence);
+  }
+  const profile::Recording& recording = profile.recording;
+  if (recording.damage_count != 0) {
+    text += fmt::format("{:<8}  {} places of the arena are damaged and left out, the first: {}\n", "error",
+                        grouped(recording.damage_count),
+                        recording.damage_notes.empty() ? "unknown" : recording.damage_notes.front());
+  }
+  return text;
+}
+
+std::string recording_header(const profile::Profile& profile) {
+  const profile::Recording& r = profile.recording;
+  const auto duration = duration_of(r);
+  const std::time_t start = static_cast<std::time_t>(r.start_ns / 1'000'000'000);
+  std::string text = fmt::format("Program   {}\nJDK       {}\n", r.command, r.jdk);
+  text += fmt::format("Recorded  {:%Y-%m-%d %H:%M:%S} UTC{}, mode {}{}{}\n", fmt::gmtime(start),
+                      duration ? ", " + seconds(*duration) : "", r.mode, r.is_precise ? ", precise" : "",
+                      r.includes_jdk ? ", JDK included" : ", without the JDK");
+  text += fmt::format("State     {}\n", liveness_of(r).sentence);
+  return text + losses_of(profile);
+}
+
+nlohmann::ordered_json recording_json(const profile::Profile& profile) {
+  const profile::Recording& r = profile.recording;
+  nlohmann::ordered_json json = {{"command", r.command},
+                                 {"jdk", r.jdk},
+                                 {"pid", r.pid},
+                                 {"mode", r.mode},
+                                 {"precise", r.is_precise},
+                                 {"jdk_included", r.includes_jdk},
+                                 {"state", liveness_of(r).word},
+                                 {"start_ns", r.start_ns}};
+  if (const auto duration = duration_of(r)) json["duration_s"] = duration->count();
+  json["counters"] = nlohmann::ordered_json::array();
+  for (const profile::CounterValue& counter : profile.counters) {
+    json["counters"].push_back({{"id", counter.id},
+                                {"name", counter.name},
+                                {"value", counter.value},
+                                {"severity", severity_word(counter.severity)},
+                                {"sentence", counter.sentence}});
+  }
+  json["damage"] = {{"count", r.damage_count}, {"notes", r.damage_notes}};
+  return json;
+}
+
+}  // namespace sonde::cli

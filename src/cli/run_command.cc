@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_command.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "cli/jdk_methods.h"
+#include "store/store.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannotExecute = 127;
+pid_t g_child = 0;  // for forward_signal, the only one who needs it
+
+void forward_signal(int signal) {
+  if (g_child > 0) kill(g_child, signal);
+}
+
+Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+// The file that running `name` would execute.
+Result<fs::path> find_executable(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (::access(name.c_str(), X_OK) == 0) return fs::path(name);
+    return Error{ErrorCode::kNotFound, std::strerror(errno), {.path = name, .byte_offset = {}}};
+  }
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
+    const std::size_t colon = rest.find(':');
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return Error{ErrorCode::kNotFound, "is not in the PATH", {.path = name, .byte_offset = {}}};
+}
+
+// The JDK that an executable named `java` belongs to.
+Result<fs::path> java_home_of(const fs::path& java) {
+  std::error_code error;
+  const fs::path real = fs::canonical(java, error);
+  if (error || real.filename() != "java") {
+    return invalid("`" + java.string() + "` is not a java launcher; put `java` right after `--`");
+  }
+  const fs::path home = real.parent_path().parent_path();
+  std::ifstream release(home / "release");
+  for (std::string line; std::getline(release, line);) {
+    if (!line.starts_with("JAVA_VERSION=\"")) continue;
+    const int version = std::atoi(line.c_str() + std::strlen("JAVA_VERSION=\""));
+    if (version < 17) {
+      return Error{ErrorCode::kUnsupported, "is version " + line.substr(14, line.size() - 15) + "; Sonde needs JDK 17 or later",
+                   {.path = home.string(), .byte_offset = {}}};
+    }
+  }
+  return home;
+}
+
+Result<fs::path> find_agent() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& candidate : {here / "libsonde.so", here / ".." / "lib" / "sonde" / "libsonde.so"}) {
+    if (fs::exists(candidate, error)) return fs::canonical(candidate, error);
+  }
+  return Error{ErrorCode::kNotFound, "libsonde.so is not next to the sonde program; install both together",
+               {.path = here.string(), .byte_offset = {}}};
+}
+
+// "org.acme.Main" or "app.jar" among the arguments, for the name of the recording.
+std::string program_name(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word == "-cp" || word == "-classpath" || word == "--class-path" || word == "-p" || word == "--module-path") {
+      ++i;
+    } else if (word == "-jar" && i + 1 < command.size()) {
+      return fs::path(command[i + 1]).stem().string();
+    } else if (!word.starts_with("-")) {
+      const std::size_t last = word.find_last_of("./");
+      return last == std::string::npos ? word : word.substr(last + 1);
+    }
+  }
+  return "java";
+}
+
+Result<void> prepare_folder(const fs::path& live, const RunOptions& options, const fs::path& java_home) {
+  std::error_code error;
+  if (fs::exists(live, error)) {
+    return Error{ErrorCode::kInvalidArgument, "exists already; look at it with `sonde report`, then remove it or choose another -o",
+                 {.path = live.string(), .byte_offset = {}}};
+  }
+  if (!fs::create_directory(live, error)) {
+    return Error{ErrorCode::kIo, "cannot be created: " + error.message() + "; choose another place with -o", {.path = live.string(), .byte_offset = {}}};
+  }
+  fs::permissions(live, fs::perms::owner_all, error);
+  std::ofstream file(live / "options");
+  file << "precise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
+  for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
+  for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
+  const std::vector<std::uint8_t> known = TRY(methods_counted_by_callers(java_home));
+  std::ofstream known_file(live / "known", std::ios::binary);
+  known_file.write(reinterpret_cast<const char*>(known.data()), static_cast<std::streamsize>(known.size()));
+  if (!file.flush() || !known_file.flush()) {
+    return Error{ErrorCode::kIo, "cannot be written: " + std::string(std::strerror(errno)), {.path = live.string(), .byte_offset = {}}};
+  }
+  return {};
+}
+
+std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent, const fs::path& live) {
+  std::vector<std::string> command = {java.string(), "-agentpath:" + agent.string() + "=" + fs::absolute(live).string(),
+                                      // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
+                                      "-XX:-DontCompileHugeMethods"};
+  command.insert(command.end(), options.command.begin() + 1, options.command.end());
+  return command;
+}
+
+// Runs it to its end. The terminal's Ctrl-C reaches the child by itself; what is sent to us alone is passed on.
+int run_child(std::vector<std::string> command) {
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  struct sigaction forward {};
+  forward.sa_handler = forward_signal;
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignore, nullptr);
+  sigaction(SIGQUIT, &ignore, nullptr);
+  g_child = fork();
+  if (g_child == 0) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    execv(argv[0], argv.data());
+    _exit(kCannotExecute);
+  }
+  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &forward, nullptr);
+  int status = 0;
+  while (waitpid(g_child, &status, 0) < 0 && errno == EINTR) {
+  }
+  g_child = 0;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Result<void> check_options(const RunOptions& options) {
+  if (options.mode != "exact") return invalid("unknown mode `" + options.mode + "`; there is: exact");
+  if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
+  if (parse_size(options.memory) < (1 << 20)) return invalid("--memory takes a size such as 512M or 8G, 1M at least");
+  return {};
+}
+
+}  // namespace
+
+std::uint64_t parse_size(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
+  if (end == text.c_str() || errno != 0 || text[0] == '-') return 0;
+  const std::string unit(end);
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : unit == "T" ? 40 : -1;
+  if (shift < 0 || number > (~0ULL >> shift)) return 0;
+  return number << shift;
+}
+
+int run_program(const RunOptions& options, const Console& console) {
+  if (const auto checked = check_options(options); !checked.ok()) {
+    console.fail("run", checked.error(), "`sonde run --help` shows what there is");
+    return kUsage;
+  }
+  const auto fail = [&](const Error& error) {
+    console.fail("run", error, "the program was not started");
+    return kFailed;
+  };
+  const auto java = find_executable(options.command[0]);
+  if (!java.ok()) return fail(java.error());
+  const auto home = java_home_of(*java);
+  if (!home.ok()) return fail(home.error());
+  const auto agent = find_agent();
+  if (!agent.ok()) return fail(agent.error());
+  const fs::path out = options.out.empty() ? program_name(options.command) + "-" + std::to_string(::getpid()) + ".sonde" : options.out;
+  const fs::path live = out.string() + ".live";
+  if (const auto prepared = prepare_folder(live, options, *home); !prepared.ok()) return fail(prepared.error());
+
+  const int code = run_child(child_command(options, *java, *agent, live));
+  std::error_code error;
+  if (!fs::exists(live / "arena", error)) {
+    console.say("nothing was recorded in " + live.string());
+    return code;
+  }
+  if (const auto finished = store::finish(live, out); !finished.ok()) {
+    console.fail(live.string(), finished.error(), "the folder is kept; `sonde report` reads it as it is");
+    return code;
+  }
+  fs::remove_all(live, error);
+  console.say("wrote " + out.string() + "; `sonde report " + out.string() + "` shows it");
+  return code;
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sonde run`: starts a JVM with the agent in it and turns what it leaves behind into a recording.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+
+namespace sonde::cli {
+
+struct RunOptions {
+  std::string mode = "exact";
+  std::string out;                    // "": named after the program
+  std::vector<std::string> include;
+  std::vector<std::string> exclude;
+  std::string blocks = "precise";     // or "default": whole blocks (papers/001)
+  bool no_jdk = false;
+  std::string memory = "8G";
+  std::vector<std::string> command;
+};
+
+// Returns the child's exit code, or 128 + the signal that ended it.
+int run_program(const RunOptions& options, const Console& console);
+
+// "512M", "8G", "1000000". 0 if it makes no sense.
+std::uint64_t parse_size(const std::string& text);
+
+}  // namespace sonde::cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/recording_command.h"
+#include "cli/recording_file.h"
+#include "cli/table.h"
+
+namespace sonde::cli {
+namespace {
+
+struct Contents {
+  std::uint64_t contexts = 0;
+  std::uint32_t depth = 0;
+  std::uint64_t methods_called = 0;
+  double bytes_per_context = 0;
+};
+
+Contents contents_of(const profile::Profile& profile) {
+  Contents contents;
+  std::vector<bool> is_called(profile.methods.size());
+  for (std::size_t node = 0; node < profile.tree.size(); ++node) {
+    if (profile.tree.depth[node] == 0) continue;
+    ++contents.contexts;
+    contents.depth = std::max(contents.depth, profile.tree.depth[node]);
+    is_called[profile.tree.method[node].value()] = true;
+  }
+  contents.methods_called = static_cast<std::uint64_t>(std::count(is_called.begin(), is_called.end(), true));
+  if (contents.contexts != 0) {
+    contents.bytes_per_context =
+        static_cast<double>(profile.recording.arena_bytes) / static_cast<double>(contents.contexts);
+  }
+  return contents;
+}
+
+void print_text(const profile::Profile& profile, const Contents& contents, const Console& console) {
+  const profile::Recording& recording = profile.recording;
+  std::string text = recording_header(profile);
+  text += fmt::format("Own cost  {} of CPU for rewriting classes\n",
+                      seconds(std::chrono::nanoseconds(recording.own_cpu_ns)));
+  text += fmt::format("Arena     {} of {} used, {:.0f} bytes per context\n", byte_size(recording.arena_bytes),
+                      byte_size(recording.arena_capacity), contents.bytes_per_context);
+  text += fmt::format("Contents  {} contexts, {} deep at most; {} threads\n", grouped(contents.contexts),
+                      grouped(contents.depth), grouped(profile.threads.size()));
+  text += fmt::format("Methods   {} called of {} known, in {} classes\n", grouped(contents.methods_called),
+                      grouped(profile.methods.size() - 1), grouped(profile.classes.size() - 1));
+  if (profile.counters.empty() && recording.damage_count == 0) text += "Losses    none\n";
+  for (const std::string& note : recording.damage_notes) text += "damage    " + note + "\n";
+  console.data(text);
+}
+
+void print_json(const profile::Profile& profile, const Contents& contents, const Console& console) {
+  nlohmann::ordered_json json = recording_json(profile);
+  json["own_cpu_ns"] = profile.recording.own_cpu_ns;
+  json["arena"] = {{"bytes", profile.recording.arena_bytes},
+                   {"capacity", profile.recording.arena_capacity},
+                   {"bytes_per_context", contents.bytes_per_context}};
+  json["contexts"] = contents.contexts;
+  json["depth"] = contents.depth;
+  json["threads"] = profile.threads.size();
+  json["classes"] = profile.classes.size() - 1;
+  json["methods"] = profile.methods.size() - 1;
+  json["methods_called"] = contents.methods_called;
+  console.data(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+int status(const StatusOptions& options, const Console& console) {
+  const auto profile = open_recording(options.file, console);
+  if (!profile) return kFailed;
+  const Contents contents = contents_of(*profile);
+  if (options.json) {
+    print_json(*profile, contents, console);
+  } else {
+    print_text(*profile, contents, console);
+  }
+  return console.flush() ? kOk : kFailed;
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instrument/count_plan.h"
+
+#include "classfile/type_state.h"
+
+namespace sonde::instrument {
+
+using namespace classfile;
+
+namespace {
+
+bool calls_init(const Code& code, Instruction insn) {
+  return insn.opcode() == Opcode::invokespecial && code.owner().pool().member(insn.pool_index()).name == "<init>";
+}
+
+bool calls_root_init(const Code& code, Instruction insn) {
+  return code.owner().pool().member(insn.pool_index()).class_name == "java/lang/Object";
+}
+
+bool may_throw(Instruction insn) { return info_of(insn.opcode()).may_throw && !is_return(insn.opcode()); }
+
+}  // namespace
+
+Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, bool precise) {
+  TRY(graph_.build(code, BlockPolicy::kDefault));
+  segments_.clear();
+  exposures_.assign(code.length(), {});
+  constant_bytecodes_ = 0;
+  after_constructor_call_ = 0;
+  find_constructor_calls(code, stack_maps);
+  // With handlers a path that an exception left may come back to where it would have gone, so blocks must be counted.
+  single_path_ = graph_.is_single_path() && code.exceptions().empty();
+  if (single_path_) {
+    plan_single_path(code);
+  } else {
+    plan_segments(code);
+    expose_segments(code, precise);
+  }
+  return {};
+}
+
+void CountPlan::find_constructor_calls(const Code& code, const StackMapTable& stack_maps) {
+  kinds_.assign(code.length(), Kind::kOther);
+  mark_uninitialized_this(code, stack_maps, uninitialized_this_);
+  for (const Instruction insn : code.instructions()) {
+    const std::uint32_t next = insn.next_pc().value();
+    const bool initializes = uninitialized_this_[insn.pc().value()] != 0 && next < code.length() && uninitialized_this_[next] == 0;
+    if (!initializes || !calls_init(code, insn)) continue;
+    kinds_[insn.pc().value()] = calls_root_init(code, insn) ? Kind::kRootConstructorCall : Kind::kConstructorCall;
+  }
+}
+
+void CountPlan::plan_single_path(const Code& code) {
+  run_.clear();
+  for (BlockId block(0);;) {
+    const Block& b = graph_.block(block);
+    for (Pc pc = b.start; pc < b.end; pc = code.at(pc).next_pc()) run_.push_back(pc);
+    if (graph_.successors(block).empty()) break;
+    block = graph_.successors(block)[0].to;
+  }
+  const auto total = static_cast<std::int32_t>(run_.size());
+  constant_bytecodes_ = total;
+  for (std::int32_t i = 0; i < total; ++i) {
+    if (kinds_[run_[static_cast<std::size_t>(i)].value()] == Kind::kConstructorCall) constant_bytecodes_ = i + 1;
+  }
+  after_constructor_call_ = total - constant_bytecodes_;
+  for (std::int32_t i = 0; i < total; ++i) {
+    const Pc pc = run_[static_cast<std::size_t>(i)];
+    const Instruction insn = code.at(pc);
+    const std::int32_t counted = i < constant_bytecodes_ ? constant_bytecodes_ : total;
+    exposures_[pc.value()] = {.coverable = kinds_[pc.value()] == Kind::kOther && !is_return(insn.opcode()),
+                              .throws = may_throw(insn),
+                              .uninitialized = uninitialized_this_[pc.value()] != 0,
+                              .unexecuted = counted - i - 1};
+  }
+}
+
+bool CountPlan::ends_segment(Instruction insn) const {
+  return kinds_[insn.pc().value()] == Kind::kConstructorCall || flow_of(insn.opcode()) == Flow::call;
+}
+
+void CountPlan::plan_segments(const Code& code) {
+  const bool entry_is_target = !graph_.predecessors(BlockId(0)).empty();
+  for (const Block& block : graph_.blocks()) {
+    const bool entry = block.start == Pc(0) && !entry_is_target;
+    segments_.push_back({.start = entry ? Segment::Start::kEntry : Segment::Start::kBlock, .at = block.start});
+    for (Pc pc = block.start; pc < block.end; pc = code.at(pc).next_pc()) {
+      ++segments_.back().bytecodes;
+      const Instruction insn = code.at(pc);
+      if (!ends_segment(insn) || insn.next_pc() >= block.end) continue;
+      const bool constructor_call = kinds_[pc.value()] == Kind::kConstructorCall;
+      segments_.push_back({.start = constructor_call ? Segment::Start::kConstructorCall : Segment::Start::kSubroutine, .at = pc});
+    }
+  }
+}
+
+// Instructions that cannot throw share the exposure of the next one that can, so that ranges are few.
+void CountPlan::expose_segments(const Code& code, bool precise) {
+  for (const Segment& segment : segments_) {
+    const bool behind_call = segment.start == Segment::Start::kConstructorCall || segment.start == Segment::Start::kSubroutine;
+    Pc pc = behind_call ? code.at(segment.at).next_pc() : segment.at;
+    run_.clear();
+    for (std::int32_t i = 0; i < segment.bytecodes; ++i, pc = code.at(pc).next_pc()) run_.push_back(pc);
+    std::int32_t unexecuted = 0;
+    bool throws = false;
+    for (std::size_t i = run_.size(); i-- > 0;) {
+      const Instruction insn = code.at(run_[i]);
+      throws = throws || may_throw(insn);
+      if (precise && may_throw(insn)) unexecuted = static_cast<std::int32_t>(run_.size() - i - 1);
+      exposures_[run_[i].value()] = {.coverable = !is_return(insn.opcode()) && kinds_[run_[i].value()] == Kind::kOther,
+                                     .throws = throws,
+                                     .uninitialized = uninitialized_this_[run_[i].value()] != 0,
+                                     .unexecuted = unexecuted};
+    }
+  }
+}
+
+}  // namespace sonde::instrument

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exact counting has to know of a method before it inserts anything: how many bytecodes run where, which calls
+// are made, and how much was counted too much when an instruction throws. Pure analysis, no edits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "classfile/cfg.h"
+#include "classfile/code.h"
+#include "classfile/stack_map.h"
+
+namespace sonde::instrument {
+
+// A run of instructions that is counted as a whole, at its start.
+struct Segment {
+  enum class Start : std::uint8_t {
+    kEntry,            // where the method begins, and nowhere else
+    kBlock,            // a block: however control arrives
+    kConstructorCall,  // behind super() or this(), before which the count was handed over
+    kSubroutine,       // behind jsr, when the subroutine is back
+  };
+  Start start;
+  classfile::Pc at;  // the first instruction; for the last two kinds the call before it
+  std::int32_t bytecodes = 0;
+};
+
+// What happens to the count if an exception leaves here.
+struct Exposure {
+  bool coverable = false;       // false: no handler of ours may cover it (returns, super())
+  bool throws = false;          // it, or the instruction whose range it shares, may throw by itself
+  bool uninitialized = false;   // `this` of a constructor is not initialised yet
+  std::int32_t unexecuted = 0;  // counted already, but behind the instruction that throws
+};
+
+class CountPlan {
+ public:
+  Result<void> make(const classfile::Code& code, const classfile::StackMapTable& stack_maps, bool precise);
+
+  // Every normal execution runs the same bytecodes: no count is kept, calls x constant_bytecodes() tells.
+  [[nodiscard]] bool is_single_path() const { return single_path_; }
+  [[nodiscard]] std::int32_t constant_bytecodes() const { return constant_bytecodes_; }
+  // Single path through a constructor: what lies behind super() and is added at the end, if the end is reached.
+  [[nodiscard]] std::int32_t bytecodes_after_constructor_call() const { return after_constructor_call_; }
+
+  [[nodiscard]] bool has_loops() const { return graph_.has_loops(); }
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }  // empty on a single path
+  // By the pc of an instruction.
+  [[nodiscard]] const Exposure& exposure(classfile::Pc pc) const { return exposures_[pc.value()]; }
+
+ private:
+  enum class Kind : std::uint8_t {
+    kOther,
+    kConstructorCall,      // super() or this(): may throw, and no handler may cover it
+    kRootConstructorCall,  // Object's, which does nothing
+  };
+
+  void find_constructor_calls(const classfile::Code& code, const classfile::StackMapTable& stack_maps);
+  void plan_single_path(const classfile::Code& code);
+  void plan_segments(const classfile::Code& code);
+  void expose_segments(const classfile::Code& code, bool precise);
+  bool ends_segment(classfile::Instruction insn) const;
+
+  classfile::ControlFlowGraph graph_;
+  bool single_path_ = false;
+  std::int32_t constant_bytecodes_ = 0;
+  std::int32_t after_constructor_call_ = 0;
+  std::vector<Segment> segments_;
+  std::vector<Exposure> exposures_;
+  std::vector<Kind> kinds_;
+  std::vector<std::uint8_t> uninitialized_this_;
+  std::vector<classfile::Pc> run_;  // instructions of one segment or path
+};
+
+}  // namespace sonde::instrument

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instrument/counting_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "instrument/runtime_layout.h"
+
+namespace sonde::instrument {
+
+using namespace classfile;
+
+namespace {
+
+constexpr std::string_view kRuntime = "java/lang/SondeRT";
+
+constexpr MemberRef kSite{kRuntime, "site", "()J"};
+constexpr MemberRef kEnter{kRuntime, "enter", "(JII)J"};
+constexpr MemberRef kCall{kRuntime, "call", "(JI)V"};
+constexpr MemberRef kCallNative{kRuntime, "callNative", "(JII)V"};
+constexpr MemberRef kAdd{kRuntime, "add", "(JJ)V"};
+constexpr MemberRef kExitCounted{kRuntime, "exit", "(JIJ)V"};
+constexpr MemberRef kExitCountedLong{kRuntime, "exit", "(JJJ)V"};
+constexpr MemberRef kExit{kRuntime, "exit", "(J)V"};
+constexpr MemberRef kLeaf{kRuntime, "leaf", "(I)V"};
+constexpr MemberRef kLeafCounted{kRuntime, "leaf", "(II)V"};
+constexpr MemberRef kLeafCountedLong{kRuntime, "leafLoop", "(JI)V"};
+constexpr MemberRef kCorrectLeaf{kRuntime, "correctLeaf", "(II)V"};
+constexpr MemberRef kEnterSink{kRuntime, "enterSink", "()J"};
+
+constexpr std::uint32_t kMaxSites = 65535;
+
+// Every constructor ends up there, and it does nothing: a probe per object would say what `new` says already.
+bool is_root_constructor(const MemberRef& method) {
+  return method.class_name == "java/lang/Object" && method.name == "<init>";
+}
+
+// Reading or writing a static field may run that class's initialiser, which must then appear under this method.
+bool may_initialize_class(const Code& code, Instruction insn) {
+  return (insn.opcode() == Opcode::getstatic || insn.opcode() == Opcode::putstatic) &&
+         code.owner().pool().member(insn.pool_index()).class_name != code.owner().name();
+}
+
+}  // namespace
+
+Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Precision precision, CountedMethod& counted) {
+  id_ = static_cast<std::int32_t>(method_id);
+  pads_.clear();
+  TRY(plan_.make(code.code(), code.stack_maps(), precision == Precision::kPrecise));
+  find_calls(code.code(), counted);
+  if (counted.sites.size() > kMaxSites) {
+    return Error{ErrorCode::kTooLarge, "has more than 65535 call sites", {.path = "Code", .byte_offset = {}}};
+  }
+  counted.is_leaf = leaf_;
+  counted.first_line = code.code().line_at(Pc(0)).value_or(0);
+  counted.constant_bytecodes = static_cast<std::uint32_t>(plan_.constant_bytecodes());
+  insert_entry(code, static_cast<std::uint32_t>(counted.sites.size()));
+  insert_counts(code);
+  insert_calls(code);
+  insert_exits(code);
+  insert_handlers(code);
+  return {};
+}
+
+void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
+  calls_.clear();
+  counted.sites.clear();
+  counted.sites.push_back({.pc = 0, .line = code.line_at(Pc(0)).value_or(0)});
+  leaf_ = true;
+  for (const Instruction insn : code.instructions()) {
+    if (may_initialize_class(code, insn)) leaf_ = false;
+    if (!is_invoke(insn.opcode())) continue;
+    const MemberRef callee = code.owner().pool().member(insn.pool_index());
+    if (is_root_constructor(callee)) continue;
+    leaf_ = false;
+    const KnownKind known = insn.opcode() == Opcode::invokedynamic ? KnownKind::kNone : known_.find(callee);
+    calls_.push_back({.pc = insn.pc(), .native_id = known == KnownKind::kNone ? 0 : callees_.id_of(callee, known)});
+    counted.sites.push_back({.pc = static_cast<std::uint16_t>(insn.pc().value()), .line = code.line_at(insn.pc()).value_or(0)});
+  }
+}
+
+void CountingPass::set_count(CodeBuilder& b, std::int32_t value) const {
+  if (count_type_ == LocalType::kLong) {
+    b.push_long(value);
+  } else {
+    b.push(value);
+  }
+  b.store(count_type_, count_local_);
+}
+
+void CountingPass::add_to_count(CodeBuilder& b, std::int32_t by) const {
+  if (count_type_ == LocalType::kInt) {
+    b.iinc(count_local_, by);
+  } else {
+    b.load(LocalType::kLong, count_local_).push(by).op(Opcode::i2l).op(Opcode::ladd).store(LocalType::kLong, count_local_);
+  }
+}
+
+void CountingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
+  const bool loops = count_type_ == LocalType::kLong;
+  if (leaf_ && plan_.is_single_path()) {
+    if (bytecodes != 0) b.push(bytecodes).push(id_).invoke_static(kCorrectLeaf);
+  } else if (leaf_) {
+    b.load(count_type_, count_local_).push(id_).invoke_static(loops ? kLeafCountedLong : kLeafCounted);
+  } else if (!plan_.is_single_path()) {
+    b.load(LocalType::kLong, node_local_).load(count_type_, count_local_).load(LocalType::kLong, site_local_);
+    b.invoke_static(loops ? kExitCountedLong : kExitCounted);
+  } else if (bytecodes != 0) {
+    b.load(LocalType::kLong, node_local_).push(bytecodes).load(LocalType::kLong, site_local_).invoke_static(kExitCounted);
+  } else {
+    b.load(LocalType::kLong, site_local_).invoke_static(kExit);
+  }
+}
+
+void CountingPass::insert_entry(CodeEditor& code, std::uint32_t site_count) {
+  count_type_ = plan_.has_loops() ? LocalType::kLong : LocalType::kInt;
+  if (!leaf_) {
+    site_local_ = code.new_local(LocalType::kLong);
+    node_local_ = code.new_local(LocalType::kLong);
+  }
+  if (!plan_.is_single_path()) count_local_ = code.new_local(count_type_);
+  const bool entry_counts = !plan_.segments().empty() && plan_.segments()[0].start == Segment::Start::kEntry;
+  code.at_entry(code.snippet([&](CodeBuilder& b) {
+    if (leaf_ && plan_.is_single_path()) b.push(id_).invoke_static(kLeaf);
+    if (!leaf_) {
+      b.invoke_static(kSite).op(Opcode::dup2).store(LocalType::kLong, site_local_);
+      b.push(id_).push(static_cast<std::int32_t>(site_count)).invoke_static(kEnter).store(LocalType::kLong, node_local_);
+    }
+    if (!plan_.is_single_path()) set_count(b, entry_counts ? plan_.segments()[0].bytecodes : 0);
+  }));
+}
+
+void CountingPass::insert_counts(CodeEditor& code) {
+  for (const Segment& segment : plan_.segments()) {
+    switch (segment.start) {
+      case Segment::Start::kEntry: break;
+      case Segment::Start::kBlock:
+        code.before(segment.at, code.snippet([&](CodeBuilder& b) { add_to_count(b, segment.bytecodes); }));
+        break;
+      case Segment::Start::kConstructorCall:
+        code.after(segment.at, code.snippet([&](CodeBuilder& b) { set_count(b, segment.bytecodes); }));
+        code.before(segment.at, code.snippet([&](CodeBuilder& b) {
+          b.load(LocalType::kLong, node_local_).load(count_type_, count_local_);
+          if (count_type_ == LocalType::kInt) b.op(Opcode::i2l);
+          b.invoke_static(kAdd);
+        }));
+        break;
+      case Segment::Start::kSubroutine:
+        code.after(segment.at, code.snippet([&](CodeBuilder& b) { add_to_count(b, segment.bytecodes); }));
+        break;
+    }
+  }
+}
+
+void CountingPass::insert_calls(CodeEditor& code) {
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const auto offset = static_cast<std::int32_t>(kNodeHeaderSize + kCallSiteSize * (i + 1));
+    code.before(calls_[i].pc, code.snippet([&](CodeBuilder& b) {
+      b.load(LocalType::kLong, node_local_).push(offset);
+      if (calls_[i].native_id != 0) {
+        b.push(static_cast<std::int32_t>(calls_[i].native_id)).invoke_static(kCallNative);
+      } else {
+        b.invoke_static(kCall);
+      }
+    }));
+  }
+}
+
+void CountingPass::insert_exits(CodeEditor& code) {
+  if (leaf_ && plan_.is_single_path() && plan_.bytecodes_after_constructor_call() == 0) return;
+  const SnippetId exit = code.snippet([&](CodeBuilder& b) { finish(b, plan_.bytecodes_after_constructor_call()); });
+  for (const Instruction insn : code.code().instructions()) {
+    if (is_return(insn.opcode())) code.before(insn.pc(), exit);
+  }
+}
+
+// Where an exception goes that leaves the method.
+Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
+  const bool in_constructor = exposure.uninitialized;
+  for (const Pad& pad : pads_) {
+    if (pad.leaves && pad.unexecuted == exposure.unexecuted && pad.uninitialized == in_constructor) return pad.stub;
+  }
+  const StubFrame frame = in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
+  const SnippetId snippet = code.snippet([&](CodeBuilder& b) {
+    if (plan_.is_single_path()) {
+      // Before super() only the constant part was counted; behind it also what follows would have been.
+      finish(b, (in_constructor ? 0 : plan_.bytecodes_after_constructor_call()) - exposure.unexecuted);
+    } else {
+      if (exposure.unexecuted != 0) add_to_count(b, -exposure.unexecuted);
+      finish(b, 0);
+    }
+    b.op(Opcode::athrow);
+  });
+  pads_.push_back({.unexecuted = exposure.unexecuted,
+                   .uninitialized = in_constructor,
+                   .leaves = true,
+                   .handler = {},
+                   .stub = code.append_stub(frame, snippet)});
+  return pads_.back().stub;
+}
+
+// Where an exception goes that the method itself handles.
+Target CountingPass::handler_pad(CodeEditor& code, const Exposure& exposure, Pc handler) {
+  if (exposure.unexecuted == 0) return handler;
+  for (const Pad& pad : pads_) {
+    if (!pad.leaves && pad.unexecuted == exposure.unexecuted && pad.handler == handler) return pad.stub;
+  }
+  const SnippetId snippet = code.snippet([&](CodeBuilder& b) { add_to_count(b, -exposure.unexecuted); });
+  pads_.push_back({.unexecuted = exposure.unexecuted,
+                   .uninitialized = exposure.uninitialized,
+                   .leaves = false,
+                   .handler = handler,
+                   .stub = code.append_stub(StubFrame::same_as(handler), snippet, handler)});
+  return pads_.back().stub;
+}
+
+// Rows for the instructions of `original`, one for each run of them that shares a target.
+template <typename Wanted, typename MakeTarget>  // bool(const Exposure&), Target(const Exposure&)
+void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wanted, MakeTarget&& target) {
+  std::optional<Exposure> open;
+  Pc from = original.start;
+  const auto close = [&](Pc end) {
+    if (!open) return;
+    handlers_.push_back({.start = from, .end = end, .handler = target(*open), .catch_type = original.catch_type, .origin = original.origin});
+    open.reset();
+  };
+  for (Pc pc = original.start; pc < original.end; pc = code.code().at(pc).next_pc()) {
+    const Exposure& exposure = plan_.exposure(pc);
+    const bool covered = exposure.coverable && wanted(exposure);
+    const bool same = open && covered && open->unexecuted == exposure.unexecuted && open->uninitialized == exposure.uninitialized;
+    if (same) continue;
+    close(pc);
+    if (!covered) continue;
+    open = exposure;
+    from = pc;
+  }
+  close(original.end);
+}
+
+void CountingPass::insert_handlers(CodeEditor& code) {
+  handlers_.clear();
+  for (const Handler& original : code.handlers()) {
+    // All of the range, for Thread.stop can throw anywhere.
+    const auto all = [](const Exposure&) { return true; };
+    cover(code, original, all, [&](const Exposure& exposure) { return handler_pad(code, exposure, original.handler.pc()); });
+  }
+  const Handler whole{.start = Pc(0), .end = Pc(code.code().length()), .handler = Pc(0), .catch_type = PoolIndex(0)};
+  // A leaf on a single path has counted everything at its entry: only an early end is of interest.
+  const bool early_only = leaf_ && plan_.is_single_path();
+  const auto leaves = [&](const Exposure& exposure) { return exposure.throws && !(early_only && exposure.unexecuted == 0); };
+  cover(code, whole, leaves, [&](const Exposure& exposure) { return leaving_pad(code, exposure); });
+  std::swap(code.handlers(), handlers_);
+}
+
+void CountingPass::apply_sink(CodeEditor& code) {
+  const auto& instructions = code.code().instructions();
+  const bool calls = std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
+  if (!calls || code.code().method().name == "<init>") return;
+  const LocalIndex site = code.new_local(LocalType::kLong);
+  code.at_entry(code.snippet([&](CodeBuilder& b) { b.invoke_static(kEnterSink).store(LocalType::kLong, site); }));
+  const SnippetId leave = code.snippet([&](CodeBuilder& b) { b.load(LocalType::kLong, site).invoke_static(kExit); });
+  for (const Instruction insn : instructions) {
+    if (is_return(insn.opcode())) code.before(insn.pc(), leave);
+  }
+  const SnippetId rethrow = code.snippet([&](CodeBuilder& b) { b.load(LocalType::kLong, site).invoke_static(kExit).op(Opcode::athrow); });
+  const StubId pad = code.append_stub(StubFrame::thrown(), rethrow);
+  code.handlers().push_back({.start = Pc(0), .end = Pc(code.code().length()), .handler = pad, .catch_type = PoolIndex(0)});
+}
+
+}  // namespace sonde::instrument

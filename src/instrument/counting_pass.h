@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact counting of calls and executed bytecodes per calling context (papers/001), by calls into java.lang.SondeRT.
+// What is inserted, by kind of method (site: where we were called from; node: this method in this context; count: a
+// new local; ID: the method's number):
+//
+//                 entry                          before each call        before return        exception leaves
+//   leaf, 1 path  leaf(ID)                       -                       -                    correctLeaf(-k, ID)
+//   leaf          count = n0                     -                       leaf(count, ID)      count -= k; the same
+//   1 path        site = site()                  call(node, offset)      exit(site)           exit(node, -k, site)
+//                 node = enter(site, ID, sites)
+//   other         the same, count = n0           the same                exit(node, count,    count -= k; the same
+//                                                                             site)
+//   intrinsic     site = enterSink()             -                       exit(site)           exit(site)
+//
+// Bytecodes are counted per block with one addition at its start. An exception leaves a block in the middle: each
+// instruction that may throw has its own range in the exception table, which leads to a landing pad that takes back
+// the k instructions behind it and goes on to the original handler or out of the method. So the normal path pays
+// nothing for being precise. Code that would pass 64 KiB gets one pad for all (k = 0): whole blocks are counted.
+//
+// A constructor's call of super() or this() cannot be inside a range. On a single path what precedes it is the
+// constant part of the count; otherwise the count is added to the node just before the call. So nothing is lost when
+// the call throws.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "classfile/code_editor.h"
+#include "instrument/count_plan.h"
+#include "instrument/known_methods.h"
+
+namespace sonde::instrument {
+
+// Numbers for methods that are counted where they are called.
+class CalleeIds {
+ public:
+  virtual std::uint32_t id_of(const classfile::MemberRef& method, KnownKind kind) = 0;
+
+ protected:
+  ~CalleeIds() = default;
+};
+
+struct SiteLine {
+  std::uint16_t pc;
+  std::uint16_t line;  // 0: unknown
+};
+
+// What the reader of a profile has to know of a method to make sense of its counts.
+struct CountedMethod {
+  bool is_leaf = false;
+  std::uint32_t constant_bytecodes = 0;  // per call, on top of what is stored
+  std::uint16_t first_line = 0;
+  std::vector<SiteLine> sites;           // [0] is "not at a call"; only [0] in a leaf
+};
+
+enum class Precision : std::uint8_t { kPrecise, kWholeBlocks };
+
+class CountingPass {
+ public:
+  CountingPass(const KnownMethods& known, CalleeIds& callees) : known_(known), callees_(callees) {}
+
+  // Edits the method. The caller commits, and tries again with kWholeBlocks if that fails for size.
+  Result<void> apply(classfile::CodeEditor& code, std::uint32_t method_id, Precision precision, CountedMethod& counted);
+  // For a method that the JIT compiler replaces: what it calls is not counted, so that it makes no difference.
+  void apply_sink(classfile::CodeEditor& code);
+
+ private:
+  struct CallToCount {
+    classfile::Pc pc;
+    std::uint32_t native_id;  // 0: the callee counts itself
+  };
+  struct Pad {
+    std::int32_t unexecuted;
+    bool uninitialized;
+    bool leaves;                // the method; else goes on to `handler`
+    classfile::Pc handler;
+    classfile::StubId stub;
+  };
+
+  void find_calls(const classfile::Code& code, CountedMethod& counted);
+  void insert_entry(classfile::CodeEditor& code, std::uint32_t site_count);
+  void insert_counts(classfile::CodeEditor& code);
+  void insert_calls(classfile::CodeEditor& code);
+  void insert_exits(classfile::CodeEditor& code);
+  void insert_handlers(classfile::CodeEditor& code);
+  template <typename Wanted, typename MakeTarget>
+  void cover(classfile::CodeEditor& code, const classfile::Handler& original, Wanted&& wanted, MakeTarget&& target);
+
+  void set_count(classfile::CodeBuilder& b, std::int32_t value) const;
+  void add_to_count(classfile::CodeBuilder& b, std::int32_t by) const;
+  // The end of the method; `bytecodes` is for single paths, where there is no count.
+  void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
+  classfile::Target leaving_pad(classfile::CodeEditor& code, const Exposure& exposure);
+  classfile::Target handler_pad(classfile::CodeEditor& code, const Exposure& exposure, classfile::Pc handler);
+
+  const KnownMethods& known_;
+  CalleeIds& callees_;
+  CountPlan plan_;
+
+  // The method at hand.
+  std::int32_t id_ = 0;
+  bool leaf_ = false;
+  classfile::LocalType count_type_ = classfile::LocalType::kInt;
+  classfile::LocalIndex site_local_;
+  classfile::LocalIndex node_local_;
+  classfile::LocalIndex count_local_;
+  std::vector<CallToCount> calls_;
+  std::vector<Pad> pads_;
+  std::vector<classfile::Handler> handlers_;
+};
+
+}  // namespace sonde::instrument

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is inserted into each kind of method. That the counts are right is shown against the JVM's own single-step
+// events (test/e2e/exact).
+#include "instrument/counting_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "classfile/class_editor.h"
+#include "classfile/test_class.h"
+
+namespace sonde::instrument {
+namespace {
+
+using namespace classfile;
+using classfile::testing::assemble;
+using classfile::testing::ParsedMethod;
+using classfile::testing::TestClass;
+
+class FixedIds final : public CalleeIds {
+ public:
+  std::uint32_t id_of(const MemberRef&, KnownKind) override { return 99; }
+};
+
+struct Counted {
+  std::string listing;
+  CountedMethod method;
+};
+
+// Only what was inserted matters here: calls of SondeRT by name, everything else by mnemonic, on one line.
+Counted count(TestClass& cls, const KnownMethods& known = {}) {
+  const std::vector<std::uint8_t> bytes = cls.bytes();
+  const ClassFile parsed = ClassFile::parse(bytes).value();
+  ClassEditor editor;
+  editor.open(parsed);
+  FixedIds ids;
+  CountingPass pass(known, ids);
+  Counted result;
+  EXPECT_TRUE(pass.apply(*editor.edit(parsed.methods()[0]).value(), 7, Precision::kPrecise, result.method).ok());
+  const auto committed = editor.commit();
+  EXPECT_TRUE(committed.ok()) << committed.error().to_string();
+  const Bytes written = editor.write().value();
+  const ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
+  std::ostringstream out;
+  for (const Instruction insn : method.code().instructions()) {
+    const bool call = insn.opcode() == Opcode::invokestatic;
+    const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
+    out << (callee.class_name == "java/lang/SondeRT" ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
+  }
+  for (const ExceptionEntry& entry : method.code().exceptions()) {
+    out << "[" << entry.start.value() << ".." << entry.end.value() << "->" << entry.handler.value() << "]";
+  }
+  result.listing = out.str();
+  return result;
+}
+
+TEST(CountingPass, ALeafOnASinglePathHasOneProbe) {
+  TestClass cls;
+  assemble(cls, "iload_0\n ireturn");
+  const Counted counted = count(cls);
+  EXPECT_EQ(counted.listing, "bipush leaf iload_0 ireturn ");
+  EXPECT_TRUE(counted.method.is_leaf);
+  EXPECT_EQ(counted.method.constant_bytecodes, 2u);
+}
+
+TEST(CountingPass, AGetterThatMayThrowHasAPadThatTakesTheRestBack) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, "aload_0\n getfield a/B.x I\n ireturn");
+  EXPECT_EQ(count(cls).listing,
+            "bipush leaf aload_0 getfield ireturn "
+            "iconst_m1 bipush correctLeaf athrow [6..9->10]");
+}
+
+TEST(CountingPass, ALeafWithBranchesCountsInALocal) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq other
+        iconst_1
+        ireturn
+ other: iconst_0
+        ireturn)");
+  EXPECT_EQ(count(cls).listing,
+            "iconst_2 istore iload_0 ifeq "
+            "iinc iconst_1 iload bipush leaf ireturn "
+            "iinc iconst_0 iload bipush leaf ireturn ");
+}
+
+TEST(CountingPass, ACallerPublishesEachCallSite) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, R"(
+      .line 12
+      invokestatic a/B.f()V
+      .line 13
+      invokestatic a/B.g()V
+      return)");
+  const Counted counted = count(cls);
+  EXPECT_EQ(counted.listing,
+            "site dup2 lstore bipush iconst_3 enter lstore "
+            "lload bipush call invokestatic lload bipush call invokestatic lload exit return "
+            "lload bipush lload exit athrow lload iconst_m1 lload exit athrow [14..24->40][24..34->50]");
+  ASSERT_EQ(counted.method.sites.size(), 3u);
+  EXPECT_EQ(counted.method.sites[1].line, 12);
+  EXPECT_EQ(counted.method.sites[2].line, 13);
+}
+
+TEST(CountingPass, KnownNativesAreCountedByTheirCallers) {
+  KnownMethods known;
+  known.add({.class_name = "java/lang/System", .name = "nanoTime", .descriptor = "()J"}, KnownKind::kNative);
+  known.sort();
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
+  const Counted counted = count(cls, known);
+  EXPECT_NE(counted.listing.find("lload bipush bipush callNative invokestatic"), std::string::npos) << counted.listing;
+}
+
+TEST(KnownMethods, AreFoundByAllThreeNames) {
+  KnownMethods known;
+  known.add({.class_name = "a/B", .name = "f", .descriptor = "()V"}, KnownKind::kNative);
+  known.add({.class_name = "a/B", .name = "g", .descriptor = "()V"}, KnownKind::kIntrinsic);
+  known.sort();
+  const std::vector<std::uint8_t> bytes = known.serialize();
+  const KnownMethods read = KnownMethods::parse(bytes).value();
+  EXPECT_EQ(read.find({.class_name = "a/B", .name = "f", .descriptor = "()V"}), KnownKind::kNative);
+  EXPECT_EQ(read.find({.class_name = "a/B", .name = "g", .descriptor = "()V"}), KnownKind::kIntrinsic);
+  EXPECT_EQ(read.find({.class_name = "a/B", .name = "f", .descriptor = "(I)V"}), KnownKind::kNone);
+  EXPECT_EQ(read.find({.class_name = "a", .name = "B/f", .descriptor = "()V"}), KnownKind::kNone);
+  EXPECT_FALSE(KnownMethods::parse(Bytes(bytes).first(9)).ok());
+}
+
+}  // namespace
+}  // namespace sonde::instrument

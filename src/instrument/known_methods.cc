@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instrument/known_methods.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sonde::instrument {
+namespace {
+
+constexpr std::uint64_t kKindMask = 3;
+
+std::uint64_t fnv(std::uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return (hash ^ 0xff) * 1099511628211U;  // a separator that no UTF-8 text has
+}
+
+}  // namespace
+
+std::uint64_t KnownMethods::key_of(const classfile::MemberRef& method) {
+  std::uint64_t hash = fnv(14695981039346656037U, method.class_name);
+  hash = fnv(hash, method.name);
+  return fnv(hash, method.descriptor) & ~kKindMask;
+}
+
+void KnownMethods::add(const classfile::MemberRef& method, KnownKind kind) {
+  entries_.push_back(key_of(method) | static_cast<std::uint64_t>(kind));
+}
+
+void KnownMethods::sort() { std::ranges::sort(entries_); }
+
+KnownKind KnownMethods::find(const classfile::MemberRef& method) const {
+  const std::uint64_t key = key_of(method);
+  const auto found = std::ranges::lower_bound(entries_, key);
+  if (found == entries_.end() || (*found & ~kKindMask) != key) return KnownKind::kNone;
+  return static_cast<KnownKind>(*found & kKindMask);
+}
+
+Result<KnownMethods> KnownMethods::parse(Bytes bytes) {
+  if (bytes.size() % sizeof(std::uint64_t) != 0) {
+    return Error{ErrorCode::kMalformed, "list of known methods is not made of 8-byte entries", {.path = {}, .byte_offset = bytes.size()}};
+  }
+  KnownMethods known;
+  known.entries_.resize(bytes.size() / sizeof(std::uint64_t));
+  if (!bytes.empty()) std::memcpy(known.entries_.data(), bytes.data(), bytes.size());
+  if (!std::ranges::is_sorted(known.entries_)) {
+    return Error{ErrorCode::kMalformed, "list of known methods is not sorted"};
+  }
+  return known;
+}
+
+std::vector<std::uint8_t> KnownMethods::serialize() const {
+  std::vector<std::uint8_t> bytes(entries_.size() * sizeof(std::uint64_t));
+  if (!bytes.empty()) std::memcpy(bytes.data(), entries_.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace sonde::instrument

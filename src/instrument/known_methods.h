@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods that are counted where they are called, because nothing can be inserted into them: native ones, and those
+// that the JIT compiler replaces by code of its own (@IntrinsicCandidate) at a moment nobody controls. The host makes
+// the list from the JDK that is about to run; only methods that a call reaches whatever the receiver are in it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "classfile/constant_pool.h"
+
+namespace sonde::instrument {
+
+enum class KnownKind : std::uint8_t { kNone = 0, kNative = 1, kIntrinsic = 2 };
+
+class KnownMethods {
+ public:
+  // The form in which host and agent exchange the list: 64-bit hashes in ascending order, the kind in the low 2 bits.
+  static Result<KnownMethods> parse(Bytes bytes);
+  [[nodiscard]] std::vector<std::uint8_t> serialize() const;
+
+  void add(const classfile::MemberRef& method, KnownKind kind);
+  void sort();  // after the last add
+
+  [[nodiscard]] KnownKind find(const classfile::MemberRef& method) const;
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  static std::uint64_t key_of(const classfile::MemberRef& method);
+
+  std::vector<std::uint64_t> entries_;
+};
+
+}  // namespace sonde::instrument

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// All call trees of a recording as one table in preorder, a column per fact. The number of a node is its place in that
+// order, so the subtree of n is the range [n, end_of(n)), and a loop over it meets callers before their callees.
+//
+//   node  depth  method        node  depth  method
+//   0     0      (thread)      4     0      (thread)      depth 0: the root of a thread's tree, has no method
+//   1     1      main          5     1      run           depth 1: what the thread itself started
+//   2     2      parse
+//   3     2      print
+//
+// Callees of one caller with the same method but other call sites are nodes of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+
+namespace sonde::profile {
+
+using MethodId = Id<struct MethodTag, std::uint32_t>;  // index into Profile::methods
+using NodeId = Id<struct NodeTag, std::uint32_t>;      // index into CallTree
+
+enum class Metric : std::uint8_t { kCalls, kBytecodes };
+
+struct CallTree {
+  std::vector<std::uint32_t> depth;
+  std::vector<MethodId> method;
+  std::vector<std::uint16_t> line;  // of the call, in the caller's source file; 0 if unknown
+  std::vector<std::uint64_t> calls;
+  std::vector<std::uint64_t> bytecodes;  // executed by the method itself
+  std::vector<std::uint32_t> end;        // derived by seal()
+
+  [[nodiscard]] std::size_t size() const { return depth.size(); }
+  [[nodiscard]] std::uint32_t end_of(std::uint32_t node) const { return end[node]; }
+  [[nodiscard]] const std::vector<std::uint64_t>& values(Metric metric) const {
+    return metric == Metric::kCalls ? calls : bytecodes;
+  }
+
+  void reserve(std::size_t nodes);
+  void push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
+            std::uint64_t node_bytecodes);
+  // Checks that the depths are those of a tree and derives `end`. To be called once all nodes are there.
+  Result<void> seal();
+};
+
+// Sums over ranges of nodes, in constant time each: with a subtree's range, its total.
+class PrefixSums {
+ public:
+  explicit PrefixSums(std::span<const std::uint64_t> values);
+  [[nodiscard]] std::uint64_t between(std::uint32_t begin, std::uint32_t end) const {
+    return sums_[end] - sums_[begin];
+  }
+
+ private:
+  std::vector<std::uint64_t> sums_;
+};
+
+}  // namespace sonde::profile

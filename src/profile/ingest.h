@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an arena to a Profile. Damage does not stop it: what made sense is in the profile, the rest is counted in
+// Recording::damage_count.
+#pragma once
+
+#include "arena/reader.h"
+#include "profile/profile.h"
+
+namespace sonde::profile {
+
+Result<Profile> ingest(const arena::Reader& reader);
+
+}  // namespace sonde::profile

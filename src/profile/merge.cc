@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/merge.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace sonde::profile {
+
+Labels::Labels(const Profile& profile, const std::function<std::string(MethodId)>& text_of) {
+  const auto count = static_cast<std::uint32_t>(profile.methods.size());
+  std::vector<std::string> all(count);
+  for (std::uint32_t i = 0; i < count; ++i) all[i] = text_of(MethodId(i));
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return all[a] < all[b]; });
+  label_.resize(count);
+  for (const std::uint32_t i : order) {
+    if (texts_.empty() || texts_.back() != all[i]) texts_.push_back(std::move(all[i]));
+    label_[i] = static_cast<std::uint32_t>(texts_.size() - 1);
+  }
+}
+
+namespace {
+
+// Depth first without recursion. The stack holds groups of equal siblings; their nodes lie in a second stack in the
+// same order, so the group on top has its nodes on top.
+class Merge {
+ public:
+  Merge(const Profile& profile, const Labels& labels, const std::function<void(const MergedNode&)>& visit)
+      : tree_(profile.tree), labels_(labels), visit_(visit) {}
+
+  void run(const std::vector<const Thread*>& threads) {
+    MergedNode none = {};
+    for (const Thread* thread : threads) add_children(thread->first_node, none);
+    push_groups(0);
+    while (!groups_.empty()) visit_top();
+  }
+
+ private:
+  struct Group {
+    std::uint32_t depth;
+    std::uint32_t label;
+    std::uint32_t count;
+  };
+  struct Child {
+    std::uint32_t label;
+    std::uint32_t node;
+  };
+
+  void visit_top() {
+    const Group group = groups_.back();
+    groups_.pop_back();
+    MergedNode merged = {.depth = group.depth, .label = group.label, .self = {}, .hidden = {}};
+    const std::size_t begin = nodes_.size() - group.count;
+    for (std::size_t i = begin; i < nodes_.size(); ++i) {
+      merged.self += {tree_.calls[nodes_[i]], tree_.bytecodes[nodes_[i]]};
+      add_children(nodes_[i], merged);
+    }
+    nodes_.resize(begin);
+    visit_(merged);
+    push_groups(group.depth + 1);
+  }
+
+  // The nearest shown descendants; what lies between is added to `caller`.
+  void add_children(std::uint32_t node, MergedNode& caller) {
+    std::uint32_t child = node + 1;
+    while (child < tree_.end_of(node)) {
+      const std::uint32_t label = labels_.label_of(tree_.method[child]);
+      if (label == Labels::kHidden) {
+        caller.hidden += {tree_.calls[child], tree_.bytecodes[child]};
+        ++child;
+      } else {
+        children_.push_back({.label = label, .node = child});
+        child = tree_.end_of(child);
+      }
+    }
+  }
+
+  void push_groups(std::uint32_t depth) {
+    // Greatest label first, so that the smallest ends on top. Equal ones in any order: they are summed.
+    std::sort(children_.begin(), children_.end(), [](const Child& a, const Child& b) { return a.label > b.label; });
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+      nodes_.push_back(children_[i].node);
+      if (i != 0 && children_[i - 1].label == children_[i].label) {
+        ++groups_.back().count;
+      } else {
+        groups_.push_back({.depth = depth, .label = children_[i].label, .count = 1});
+      }
+    }
+    children_.clear();
+  }
+
+  const CallTree& tree_;
+  const Labels& labels_;
+  const std::function<void(const MergedNode&)>& visit_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> nodes_;
+  std::vector<Child> children_;
+};
+
+}  // namespace
+
+void merge(const Profile& profile, const std::vector<const Thread*>& threads, const Labels& labels,
+           const std::function<void(const MergedNode&)>& visit) {
+  Merge(profile, labels, visit).run(threads);
+}
+
+std::vector<ThreadGroup> threads_by_name(std::span<const Thread* const> threads) {
+  std::map<std::string, std::vector<const Thread*>> groups;
+  for (const Thread* thread : threads) groups[thread->display_name()].push_back(thread);
+  std::vector<ThreadGroup> result;
+  result.reserve(groups.size());
+  for (auto& [name, of_name] : groups) result.push_back({.name = name, .threads = std::move(of_name)});
+  return result;
+}
+
+}  // namespace sonde::profile

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/path_hash.h"
+
+namespace sonde::profile {
+namespace {
+
+// FNV-1a. Slow per byte, but each name is hashed once.
+std::uint64_t name_hash(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+  return x ^ x >> 31;
+}
+
+// Not symmetric in its arguments: a path is a sequence.
+std::uint64_t extended(std::uint64_t caller, std::uint64_t name) {
+  return mixed(caller * 0x9e3779b97f4a7c15ULL + name);
+}
+
+}  // namespace
+
+std::uint64_t path_hash(std::uint64_t caller, std::string_view full_name) {
+  return extended(caller, name_hash(full_name));
+}
+
+std::vector<std::uint64_t> path_hashes(const Profile& profile) {
+  std::vector<std::uint64_t> names(profile.methods.size());
+  for (std::uint32_t i = 0; i < names.size(); ++i) names[i] = name_hash(profile.full_name(MethodId(i)));
+  const CallTree& tree = profile.tree;
+  std::vector<std::uint64_t> hashes(tree.size());
+  std::vector<std::uint64_t> path;  // by depth
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    const std::uint32_t depth = tree.depth[node];
+    path.resize(depth);
+    hashes[node] = depth == 0 ? kRootPathHash : extended(path.back(), names[tree.method[node].value()]);
+    path.push_back(hashes[node]);
+  }
+  return hashes;
+}
+
+}  // namespace sonde::profile

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording as the host sees it: what was recorded, the methods and threads in it, and the call tree.
+// Plain values; the same whether it came from a live arena or from a finished file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/counters.h"
+#include "profile/call_tree.h"
+
+namespace sonde::profile {
+
+using ClassId = Id<struct ClassTag, std::uint32_t>;  // index into Profile::classes
+
+enum class State : std::uint8_t {
+  kStarting,
+  kRunning,  // not ended when it was read: running still, or killed
+  kEnded,    // the JVM ended in good order and everything is written
+};
+
+struct Recording {
+  std::string command;  // main class and arguments
+  std::string jdk;
+  std::string mode;  // "exact", "exact:flat"
+  State state = State::kStarting;
+  bool is_live = false;       // read from the arena, not from a finished file
+  bool is_precise = false;    // bytecodes are exact under exceptions
+  bool includes_jdk = false;  // classes of the JDK are counted
+  std::uint32_t pid = 0;
+  std::uint64_t start_ns = 0;  // since 1970
+  std::uint64_t end_ns = 0;    // 0 unless it ended in good order
+  std::uint64_t own_cpu_ns = 0;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t arena_capacity = 0;
+  std::uint64_t damage_count = 0;  // places in the arena that made no sense and were left out
+  std::vector<std::string> damage_notes;
+};
+
+struct Class {
+  std::string name;         // "java/util/HashMap"
+  std::string source_file;  // "HashMap.java", "" if unknown
+  bool is_jdk = false;
+  bool is_untouched = false;  // not instrumented
+};
+
+enum class MethodKind : std::uint8_t {
+  kJava,
+  kNative,     // counted where it is called, has no bytecodes
+  kIntrinsic,  // the same: the JIT compiler may replace it
+  kPseudo,     // not a method: the root of a thread, contexts that found no room
+};
+
+// Classes of the same name from several loaders are one class here, so a name and descriptor stand for one method.
+struct Method {
+  ClassId cls;
+  std::string name;
+  std::string descriptor;
+  std::uint16_t access_flags = 0;
+  std::uint16_t first_line = 0;
+  MethodKind kind = MethodKind::kJava;
+  bool is_untouched = false;
+};
+
+inline constexpr MethodId kRootMethod{0};  // of every depth-0 node; Profile::methods starts with it
+inline constexpr std::string_view kOverflowName = "[overflow]";
+
+// One call tree: a thread, or several that used it one after the other.
+struct Thread {
+  std::string name;  // of the first
+  std::uint32_t more = 0;
+  bool is_virtual = false;
+  std::uint64_t java_thread_id = 0;
+  std::uint64_t start_ns = 0;
+  std::uint32_t first_node = 0;  // its root
+  std::uint32_t end_node = 0;
+
+  [[nodiscard]] std::string display_name() const;  // "main", "worker-1 (and 3 more)"
+};
+
+struct CounterValue {
+  std::uint16_t id;
+  std::uint64_t value;
+  std::string name;
+  Severity severity;
+  std::string sentence;
+};
+// With the name and sentence of counters.def; of ids that it does not know, a number and a guess.
+CounterValue counter_value(std::uint16_t id, std::uint64_t value);
+
+struct Profile {
+  Recording recording;
+  std::vector<Class> classes;   // [0] is the class of pseudo methods, without a name
+  std::vector<Method> methods;  // [0] is kRootMethod
+  std::vector<Thread> threads;
+  std::vector<CounterValue> counters;  // those that are not 0, by id
+  CallTree tree;
+
+  Profile();
+
+  [[nodiscard]] const Method& method(MethodId id) const { return methods[id.value()]; }
+  [[nodiscard]] const Class& class_of(const Method& method) const { return classes[method.cls.value()]; }
+  [[nodiscard]] const Class& class_of(MethodId id) const { return class_of(method(id)); }
+
+  // "java/util/Map.get(Ljava/lang/Object;)Ljava/lang/Object;": unique, as exports write it.
+  [[nodiscard]] std::string full_name(MethodId id) const;
+  // "java.util.Map.get": as reports print it; overloads look alike.
+  [[nodiscard]] std::string display_name(MethodId id) const;
+
+  [[nodiscard]] std::vector<const Thread*> all_threads() const;
+
+  // Sets the ranges of threads from the depth-0 nodes of the tree, which must be as many.
+  Result<void> assign_threads();
+};
+
+// "(Object, int[])" of "(Ljava/lang/Object;[I)V"; what is no descriptor comes back as it is.
+std::string parameter_list(std::string_view descriptor);
+std::string with_dots(std::string_view internal_name);
+// "java.util" of "java/util/Map", "" for the unnamed package.
+std::string package_of(std::string_view internal_name);
+
+}  // namespace sonde::profile

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/sums.h"
+
+#include <unordered_map>
+
+namespace sonde::profile {
+namespace {
+
+constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
+
+// Adds up the nodes of some threads by a key that each of them has.
+class Summation {
+ public:
+  explicit Summation(const CallTree& tree) : tree_(tree), calls_(tree.calls), bytecodes_(tree.bytecodes) {}
+
+  // key_of(node, parent) is a number below `keys`, or kNoKey; parent is the node's caller.
+  template <typename KeyOf>
+  std::vector<Sum> run(std::span<const Thread* const> threads, std::size_t keys, const KeyOf& key_of) {
+    std::vector<Sum> sums(keys);
+    open_.assign(keys, 0);
+    for (const Thread* thread : threads) {
+      for (std::uint32_t node = thread->first_node; node < thread->end_node; ++node) {
+        while (path_.size() > tree_.depth[node]) leave();
+        const std::uint32_t parent = path_.empty() ? node : path_.back().node;
+        const std::uint32_t key = key_of(node, parent);
+        path_.push_back({.node = node, .key = key});
+        if (key == kNoKey) continue;
+        if (key >= sums.size()) {  // keys are made on the way
+          sums.resize(key + 1);
+          open_.resize(key + 1);
+        }
+        sums[key].self += {tree_.calls[node], tree_.bytecodes[node]};
+        if (open_[key]++ != 0) continue;
+        const std::uint32_t end = tree_.end_of(node);
+        sums[key].total += {calls_.between(node, end), bytecodes_.between(node, end)};
+      }
+      while (!path_.empty()) leave();
+    }
+    return sums;
+  }
+
+ private:
+  struct Open {
+    std::uint32_t node;
+    std::uint32_t key;
+  };
+
+  void leave() {
+    if (path_.back().key != kNoKey) --open_[path_.back().key];
+    path_.pop_back();
+  }
+
+  const CallTree& tree_;
+  const PrefixSums calls_;
+  const PrefixSums bytecodes_;
+  std::vector<std::uint32_t> open_;  // by key: how many nodes of it lie on the path
+  std::vector<Open> path_;
+};
+
+// Numbers for texts, in the order of their first use.
+class Keys {
+ public:
+  std::uint32_t key_of(const std::string& name) {
+    const auto [it, is_new] = keys_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return it->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> keys_;
+  std::vector<std::string> names_;
+};
+
+std::string name_in(const Profile& profile, MethodId id, Grouping grouping) {
+  const Class& cls = profile.class_of(id);
+  if (profile.method(id).kind == MethodKind::kPseudo) return profile.display_name(id);
+  if (grouping == Grouping::kClass) return with_dots(cls.name);
+  const std::string package = package_of(cls.name);
+  return package.empty() ? "(unnamed package)" : package;
+}
+
+// What occurs: a thing without a single call in these threads is no row.
+std::vector<SumRow> rows_that_occur(std::vector<SumRow> rows, const std::vector<bool>& occurs) {
+  std::vector<SumRow> result;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (occurs[i]) result.push_back(std::move(rows[i]));
+  }
+  return result;
+}
+
+std::vector<SumRow> by_name(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
+  const auto count = static_cast<std::uint32_t>(profile.methods.size());
+  Keys keys;
+  std::vector<std::uint32_t> key_of_method(count, kNoKey);
+  std::vector<SumRow> rows;
+  for (std::uint32_t i = 1; i < count; ++i) {
+    const MethodId id(i);
+    if (grouping == Grouping::kMethod) {
+      key_of_method[i] = static_cast<std::uint32_t>(rows.size());
+      rows.push_back({.name = profile.display_name(id), .method = id, .sum = {}});
+      continue;
+    }
+    key_of_method[i] = keys.key_of(name_in(profile, id, grouping));
+    if (key_of_method[i] == rows.size()) rows.push_back({.name = keys.names().back(), .method = id, .sum = {}});
+  }
+  std::vector<bool> occurs(rows.size());
+  const auto key_of = [&](std::uint32_t node, std::uint32_t) {
+    const std::uint32_t key = key_of_method[profile.tree.method[node].value()];
+    if (key != kNoKey) occurs[key] = true;
+    return key;
+  };
+  const std::vector<Sum> sums = Summation(profile.tree).run(threads, rows.size(), key_of);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].sum = sums[i];
+  return rows_that_occur(std::move(rows), occurs);
+}
+
+std::vector<SumRow> by_thread(const Profile& profile, std::span<const Thread* const> threads) {
+  Keys keys;
+  std::vector<SumRow> rows;
+  for (const Thread* thread : threads) {
+    const std::string name = thread->display_name();
+    const std::uint32_t key = keys.key_of(name);
+    if (key == rows.size()) rows.push_back({.name = name, .method = kRootMethod, .sum = {}});
+    const Thread* one[] = {thread};
+    const Amounts sum = sum_of(profile, one);
+    rows[key].sum.self += sum;
+    rows[key].sum.total += sum;
+  }
+  return rows;
+}
+
+std::string line_name(const Profile& profile, MethodId method, std::uint16_t line) {
+  const std::string& file = profile.class_of(method).source_file;
+  const std::string number = line == 0 ? "?" : std::to_string(line);
+  return profile.display_name(method) + " (" + (file.empty() ? "unknown source" : file) + ":" + number + ")";
+}
+
+std::vector<SumRow> by_line(const Profile& profile, std::span<const Thread* const> threads) {
+  const CallTree& tree = profile.tree;
+  std::unordered_map<std::uint64_t, std::uint32_t> keys;
+  std::vector<SumRow> rows;
+  const auto key_of = [&](std::uint32_t node, std::uint32_t parent) {
+    if (tree.depth[node] < 2) return kNoKey;
+    const MethodId caller = tree.method[parent];
+    const std::uint64_t place = std::uint64_t{caller.value()} << 16 | tree.line[node];
+    const auto [it, is_new] = keys.try_emplace(place, static_cast<std::uint32_t>(rows.size()));
+    if (is_new) {
+      rows.push_back(
+          {.name = line_name(profile, caller, tree.line[node]), .method = caller, .line = tree.line[node], .sum = {}});
+    }
+    return it->second;
+  };
+  const std::vector<Sum> sums = Summation(tree).run(threads, 0, key_of);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].sum = sums[i];
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Sum> sums_by_method(const Profile& profile) {
+  const auto key_of = [&](std::uint32_t node, std::uint32_t) { return profile.tree.method[node].value(); };
+  return Summation(profile.tree).run(profile.all_threads(), profile.methods.size(), key_of);
+}
+
+std::vector<SumRow> sums_by(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
+  switch (grouping) {
+    case Grouping::kThread: return by_thread(profile, threads);
+    case Grouping::kLine: return by_line(profile, threads);
+    default: return by_name(profile, threads, grouping);
+  }
+}
+
+Amounts sum_of(const Profile& profile, std::span<const Thread* const> threads) {
+  Amounts sum;
+  for (const Thread* thread : threads) {
+    for (std::uint32_t node = thread->first_node; node < thread->end_node; ++node) {
+      sum += {profile.tree.calls[node], profile.tree.bytecodes[node]};
+    }
+  }
+  return sum;
+}
+
+}  // namespace sonde::profile

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a recording; docs/reference/recording.md explains them. A change that an older Sonde cannot read raises
+// kFormatVersion and needs a paragraph there.
+#pragma once
+
+#include <cstdint>
+
+namespace sonde::store {
+
+inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kNodesPerChunk = 65536;
+
+inline constexpr const char* kSchema = R"sql(
+CREATE TABLE meta(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+CREATE TABLE class(id INTEGER PRIMARY KEY, name TEXT NOT NULL, source_file TEXT NOT NULL, is_jdk INTEGER NOT NULL,
+  is_untouched INTEGER NOT NULL);
+CREATE TABLE method(id INTEGER PRIMARY KEY, class INTEGER NOT NULL REFERENCES class, name TEXT NOT NULL,
+  descriptor TEXT NOT NULL, access_flags INTEGER NOT NULL, first_line INTEGER NOT NULL, kind TEXT NOT NULL,
+  is_untouched INTEGER NOT NULL);
+CREATE TABLE thread(id INTEGER PRIMARY KEY, name TEXT NOT NULL, more INTEGER NOT NULL, is_virtual INTEGER NOT NULL,
+  java_thread_id INTEGER NOT NULL, start_ns INTEGER NOT NULL, first_node INTEGER NOT NULL, end_node INTEGER NOT NULL);
+CREATE TABLE counter(id INTEGER PRIMARY KEY, value INTEGER NOT NULL, name TEXT NOT NULL, severity TEXT NOT NULL,
+  sentence TEXT NOT NULL);
+CREATE TABLE method_sum(metric TEXT NOT NULL, method INTEGER NOT NULL REFERENCES method, self INTEGER NOT NULL,
+  total INTEGER NOT NULL, PRIMARY KEY(metric, method)) WITHOUT ROWID;
+CREATE TABLE call_tree(chunk INTEGER PRIMARY KEY, first_node INTEGER NOT NULL, nodes INTEGER NOT NULL,
+  depth BLOB NOT NULL, method BLOB NOT NULL, line BLOB NOT NULL, calls BLOB NOT NULL, bytecodes BLOB NOT NULL);
+CREATE VIEW method_name AS
+  SELECT method.id, replace(class.name, '/', '.') || '.' || method.name AS name, method.descriptor, class.is_jdk
+  FROM method JOIN class ON class.id = method.class;
+CREATE VIEW top AS
+  SELECT metric, name, descriptor, self, total FROM method_sum JOIN method_name ON method_name.id = method
+  ORDER BY metric, self DESC;
+)sql";
+
+}  // namespace sonde::store
