@@ -114,7 +114,7 @@ struct SiteInfo {
 
 struct MethodRecord {
   RecordHeader header;
-  std::uint32_t method_id;  // from 1 on
+  std::uint32_t method_id;  // even for methods of the JDK, odd for others, never 0
   std::uint32_t class_id;   // 0 for kNative and kIntrinsic methods known by name only: then the class name follows
   std::uint16_t access_flags;
   std::uint16_t flags;      // MethodFlags

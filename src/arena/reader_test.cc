@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <random>
 
 #include "arena/exercise.h"
 #include "arena/test_arena.h"
+#include "arena/writer.h"
 
 namespace sonde::arena {
 namespace {
@@ -210,6 +212,65 @@ TEST(ArenaReader, FlippedBytesAreNoCrash) {
     for (int i = 0; i < 20; ++i) damaged[64 + random() % (damaged.size() - 64)] = static_cast<std::uint8_t>(random());
     (void)exercise(damaged);
   }
+}
+
+// A record as the agent would append it: a struct, texts behind it, padding.
+template <typename T>
+std::vector<std::uint8_t> record(T fixed, RecordKind kind, std::string_view texts) {
+  const std::size_t size = (sizeof(T) + texts.size() + 7) / 8 * 8;
+  fixed.header = {.kind = kind, .reserved = 0, .size = static_cast<std::uint32_t>(size)};
+  std::vector<std::uint8_t> bytes(size);
+  std::memcpy(bytes.data(), &fixed, sizeof(T));
+  std::memcpy(bytes.data() + sizeof(T), texts.data(), texts.size());
+  return bytes;
+}
+
+TEST(ArenaReader, SeesWhatAWriterWritesAtOnce) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("sonde-arena-" + std::to_string(::getpid()));
+  std::filesystem::remove(path);
+  Writer writer;
+  const auto created = writer.create(path.c_str(), {.capacity = 64 << 20, .address_bias = 4096, .flags = kPrecise});
+  ASSERT_TRUE(created.ok()) << created.error().to_string();
+  EXPECT_EQ(Reader::open(path)->methods().size(), 0u);
+
+  const ClassRecord cls = {
+      .header = {}, .class_id = 1, .flags = 0, .name_length = 3, .source_length = 8, .reserved = {}};
+  ASSERT_TRUE(writer.append(record(cls, RecordKind::kClass, "p/AA.java.x")));
+  MethodRecord method = {};
+  method.method_id = 1;
+  method.class_id = 1;
+  method.name_length = 3;
+  method.descriptor_length = 3;
+  ASSERT_TRUE(writer.append(record(method, RecordKind::kMethod, "run()V")));
+  ChunkHeader* chunk = writer.new_chunk(ChunkKind::kTree, 1, 4096);
+  ASSERT_NE(chunk, nullptr);
+  auto* tree = reinterpret_cast<TreeHeader*>(chunk + 1);
+  auto* root = reinterpret_cast<Node*>(tree + 1);
+  auto* site = reinterpret_cast<CallSite*>(root + 1);
+  auto* node = reinterpret_cast<Node*>(site + 1);
+  root->site_count = 1;
+  tree->root = writer.address(root);
+  const TreeRecord tree_record = {.header = {}, .tree_id = 1, .flags = 0, .address = writer.address(tree)};
+  ASSERT_TRUE(writer.append(record(tree_record, RecordKind::kTree, "")));
+  writer.count(Counter::kRecordsDropped, 3);
+
+  const auto reader = Reader::open(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(reader.ok()) << reader.error().to_string();
+  ASSERT_EQ(reader->classes().size(), 1u);
+  EXPECT_EQ(reader->classes()[0].source_file, "A.java.x");
+  ASSERT_EQ(reader->counters().size(), 1u);
+  EXPECT_EQ(reader->counters()[0].value, 3u);
+  Damage damage = reader->damage();
+  EXPECT_TRUE(contexts(*reader, 0, damage).empty());
+  node->method_id = 1;
+  node->parent_site = writer.address(site);
+  node->calls = 42;
+  site->child = writer.address(node);
+  site->method_id = 1;
+  EXPECT_THAT(contexts(*reader, 0, damage), ElementsAre("1 run 42 0 @0")) << "trees are read when they are walked";
+  EXPECT_EQ(damage.count(), 0u) << testing::PrintToString(damage.notes());
 }
 
 // What the fuzzer found once, and the seeds it starts from. Tests run in the root of the source tree.

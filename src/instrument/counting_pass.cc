@@ -26,7 +26,9 @@ constexpr MemberRef kLeaf{kRuntime, "leaf", "(I)V"};
 constexpr MemberRef kLeafCounted{kRuntime, "leaf", "(II)V"};
 constexpr MemberRef kLeafCountedLong{kRuntime, "leafLoop", "(JI)V"};
 constexpr MemberRef kCorrectLeaf{kRuntime, "correctLeaf", "(II)V"};
+constexpr MemberRef kHidden{kRuntime, "hidden", "()J"};
 constexpr MemberRef kEnterSink{kRuntime, "enterSink", "()J"};
+constexpr MemberRef kExitSink{kRuntime, "exitSink", "(JJ)V"};
 
 constexpr std::uint32_t kMaxSites = 65535;
 
@@ -62,6 +64,17 @@ Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Prec
   return {};
 }
 
+// Native methods of other libraries are known if the class that calls them has them itself.
+KnownKind CountingPass::kind_of(const ClassFile& caller, const MemberRef& callee) const {
+  const KnownKind known = known_.find(callee);
+  if (known != KnownKind::kNone || callee.class_name != caller.name()) return known;
+  for (const Member& method : caller.methods()) {
+    const bool bound = method.has(kAccStatic) || method.has(kAccPrivate) || method.has(kAccFinal) || (caller.access_flags() & kAccFinal) != 0;
+    if (bound && method.has(kAccNative) && method.name == callee.name && method.descriptor == callee.descriptor) return KnownKind::kNative;
+  }
+  return KnownKind::kNone;
+}
+
 void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
   calls_.clear();
   counted.sites.clear();
@@ -73,7 +86,7 @@ void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
     const MemberRef callee = code.owner().pool().member(insn.pool_index());
     if (is_root_constructor(callee)) continue;
     leaf_ = false;
-    const KnownKind known = insn.opcode() == Opcode::invokedynamic ? KnownKind::kNone : known_.find(callee);
+    const KnownKind known = insn.opcode() == Opcode::invokedynamic ? KnownKind::kNone : kind_of(code.owner(), callee);
     calls_.push_back({.pc = insn.pc(), .native_id = known == KnownKind::kNone ? 0 : callees_.id_of(callee, known)});
     counted.sites.push_back({.pc = static_cast<std::uint16_t>(insn.pc().value()), .line = code.line_at(insn.pc()).value_or(0)});
   }
@@ -256,13 +269,19 @@ void CountingPass::apply_sink(CodeEditor& code) {
   const auto& instructions = code.code().instructions();
   const bool calls = std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
   if (!calls || code.code().method().name == "<init>") return;
+  const LocalIndex hidden = code.new_local(LocalType::kLong);
   const LocalIndex site = code.new_local(LocalType::kLong);
-  code.at_entry(code.snippet([&](CodeBuilder& b) { b.invoke_static(kEnterSink).store(LocalType::kLong, site); }));
-  const SnippetId leave = code.snippet([&](CodeBuilder& b) { b.load(LocalType::kLong, site).invoke_static(kExit); });
+  code.at_entry(code.snippet([&](CodeBuilder& b) {
+    b.invoke_static(kHidden).store(LocalType::kLong, hidden).invoke_static(kEnterSink).store(LocalType::kLong, site);
+  }));
+  const auto leave = [&](CodeBuilder& b) -> CodeBuilder& {
+    return b.load(LocalType::kLong, site).load(LocalType::kLong, hidden).invoke_static(kExitSink);
+  };
+  const SnippetId exit = code.snippet([&](CodeBuilder& b) { leave(b); });
   for (const Instruction insn : instructions) {
-    if (is_return(insn.opcode())) code.before(insn.pc(), leave);
+    if (is_return(insn.opcode())) code.before(insn.pc(), exit);
   }
-  const SnippetId rethrow = code.snippet([&](CodeBuilder& b) { b.load(LocalType::kLong, site).invoke_static(kExit).op(Opcode::athrow); });
+  const SnippetId rethrow = code.snippet([&](CodeBuilder& b) { leave(b).op(Opcode::athrow); });
   const StubId pad = code.append_stub(StubFrame::thrown(), rethrow);
   code.handlers().push_back({.start = Pc(0), .end = Pc(code.code().length()), .handler = pad, .catch_type = PoolIndex(0)});
 }

@@ -10,7 +10,8 @@
 //                 node = enter(site, ID, sites)
 //   other         the same, count = n0           the same                exit(node, count,    count -= k; the same
 //                                                                             site)
-//   intrinsic     site = enterSink()             -                       exit(site)           exit(site)
+//   intrinsic     hidden = hidden()              -                       exitSink(site,       the same
+//                 site = enterSink()                                          hidden)
 //
 // Bytecodes are counted per block with one addition at its start. An exception leaves a block in the middle: each
 // instruction that may throw has its own range in the exception table, which leads to a landing pad that takes back
@@ -78,6 +79,7 @@ class CountingPass {
     classfile::StubId stub;
   };
 
+  [[nodiscard]] KnownKind kind_of(const classfile::ClassFile& caller, const classfile::MemberRef& callee) const;
   void find_calls(const classfile::Code& code, CountedMethod& counted);
   void insert_entry(classfile::CodeEditor& code, std::uint32_t site_count);
   void insert_counts(classfile::CodeEditor& code);

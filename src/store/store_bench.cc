@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing, opening and exporting a recording of a million contexts and 50,000 methods, shaped like those of real
+// Ingesting, writing and opening a recording of a million contexts and 50,000 methods, shaped like those of real
 // programs: paths up to 60 deep, few call sites with many callees, counts that fall off quickly.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <random>
 
+#include "arena/test_arena.h"
+#include "profile/ingest.h"
 #include "profile/path_hash.h"
 #include "profile/sums.h"
 #include "store/store.h"
@@ -71,6 +73,20 @@ void BM_Open(benchmark::State& state) {
   std::filesystem::remove(bench_file());
 }
 BENCHMARK(BM_Open)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void BM_Ingest(benchmark::State& state) {
+  arena::DrawnThread thread{.names = {"main"}};
+  for (std::uint32_t i = 0; i < kNodes; ++i) {
+    const std::string method = "com/example/Service" + std::to_string(i * 7919 % 5000) + ".run()V";
+    thread.calls.push_back({.depth = 1 + i % 40, .method = method, .calls = i, .bytecodes = i, .site = "7"});
+  }
+  const arena::TestArena arena(std::vector{thread});
+  for (auto _ : state) {
+    const auto reader = arena::Reader::over(arena.bytes());
+    benchmark::DoNotOptimize(profile::ingest(*reader).value());
+  }
+}
+BENCHMARK(BM_Ingest)->Unit(benchmark::kMillisecond);
 
 void BM_SumsByMethod(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(profile::sums_by_method(shared_profile()));

@@ -46,7 +46,7 @@ class Store : public testing::Test {
   }
 
   fs::path live_folder(const arena::TestArena& arena) const {
-    const fs::path live = folder_ / "b.sonde.live";
+    fs::path live = folder_ / "b.sonde.live";
     fs::create_directories(live);
     std::ofstream(live / kArenaFile, std::ios::binary) << as_text(arena.bytes());
     return live;

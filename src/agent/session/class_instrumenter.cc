@@ -63,7 +63,7 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
   if (!selected && !is_thread) return std::nullopt;
   editor_.open(*cls);
   if (is_thread) {
-    for (const std::string_view field : {"$sondeSite", "$sondeTree", "$sondeRoot"}) {
+    for (const std::string_view field : {"$sondeSite", "$sondeTree", "$sondeRoot", "$sondeHidden"}) {
       editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
     }
   }
@@ -92,7 +92,7 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
     if (auto committed = editor_.commit(); !committed.ok()) count_failure(committed.error());
     return;
   }
-  const std::uint32_t id = registry_.next_method_id();
+  const std::uint32_t id = registry_.next_method_id(of_jdk);
   auto counted = try_to_count(method, id, options_.precise ? Precision::kPrecise : Precision::kWholeBlocks);
   if (!counted.ok() && counted.error().code == ErrorCode::kTooLarge && options_.precise) {
     counted = try_to_count(method, id, Precision::kWholeBlocks);

@@ -73,7 +73,7 @@ std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   key.append(".").append(method.name).append(method.descriptor);
   const auto [entry, is_new] = known_ids_.try_emplace(std::move(key), 0);
   if (!is_new) return entry->second;
-  entry->second = next_method_id();
+  entry->second = next_method_id(true);
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = entry->second,

@@ -18,7 +18,8 @@ class MethodRegistry final : public instrument::CalleeIds {
   explicit MethodRegistry(arena::Writer& arena) : arena_(arena) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
-  std::uint32_t next_method_id() { return ++last_method_; }
+  // Even for methods of the JDK, odd for all others: SondeRT tells them apart by it.
+  std::uint32_t next_method_id(bool of_jdk) { return of_jdk ? last_jdk_method_ += 2 : last_other_method_ += 2; }
   void add_method(std::uint32_t id, std::uint32_t class_id, const classfile::Member& method, std::uint16_t flags,
                   const instrument::CountedMethod& counted);
 
@@ -30,7 +31,8 @@ class MethodRegistry final : public instrument::CalleeIds {
 
   arena::Writer& arena_;
   std::uint32_t last_class_ = 0;
-  std::uint32_t last_method_ = 0;
+  std::uint32_t last_jdk_method_ = 0;
+  std::uint32_t last_other_method_ = 1;
   std::unordered_map<std::string, std::uint32_t> known_ids_;
   ByteWriter record_;
 };

@@ -18,6 +18,8 @@ constexpr std::uint64_t kLargestChunk = 1 << 20;
 // An overflow node must have room for the call sites of any method.
 constexpr std::uint64_t kOverflowSize = kSink;
 constexpr std::size_t kNoTree = ~std::size_t{0};
+// So many threads of one kind have a tree of their own, under their own name; then trees are used again.
+constexpr std::size_t kOwnTrees = 256;
 
 // "pool-3-thread-17" and "pool-3-thread-18" are of one kind.
 std::string kind_of(std::string_view name, bool is_virtual) {
@@ -42,19 +44,20 @@ std::uint64_t realtime_ns() {
 std::uint64_t TreePool::lease(std::string_view thread_name, std::uint64_t java_thread_id, bool is_virtual) {
   const std::string kind = kind_of(thread_name, is_virtual);
   const std::lock_guard lock(mutex_);
-  std::vector<std::size_t>& free = free_[kind];
+  Kind& of_kind = kinds_[kind];
   std::size_t index = kNoTree;
-  if (!free.empty()) {
-    index = free.back();
-    free.pop_back();
+  if (of_kind.created >= kOwnTrees && !of_kind.free.empty()) {
+    index = of_kind.free.back();
+    of_kind.free.pop_back();
   } else {
+    ++of_kind.created;
     index = create(kind, is_virtual);
     if (index == kNoTree) {
       arena_.count(Counter::kThreadsWithoutTree);
       return 0;
     }
   }
-  record_thread(trees_[index].id, is_virtual ? std::string_view("virtual") : thread_name, java_thread_id, is_virtual);
+  record_thread(trees_[index].id, is_virtual && thread_name.empty() ? std::string_view("virtual") : thread_name, java_thread_id, is_virtual);
   return trees_[index].address;
 }
 
@@ -107,7 +110,7 @@ void TreePool::release(std::uint64_t tree) {
   const auto found = by_address_.find(tree);
   if (found == by_address_.end()) return;
   sync_overflow(trees_[found->second]);
-  free_[trees_[found->second].kind].push_back(found->second);
+  kinds_[trees_[found->second].kind].free.push_back(found->second);
 }
 
 bool TreePool::grow(std::uint64_t address, std::uint32_t size) {

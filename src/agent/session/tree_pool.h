@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [agent], on the Java thread that starts or ends. Call trees for threads. A tree belongs to one thread at a
-// time; when a thread ends, the next one of the same kind goes on with its tree, so that the arena does not grow with
-// the number of threads that ever lived.
+// time. Once many threads of one kind have ended, the next ones go on with their trees, so that the arena does not grow
+// with the number of threads that ever lived.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,11 @@ class TreePool {
   std::mutex mutex_;  // guards what follows
   std::vector<Tree> trees_;
   std::unordered_map<std::uint64_t, std::size_t> by_address_;
-  std::unordered_map<std::string, std::vector<std::size_t>> free_;  // by kind
+  struct Kind {
+    std::size_t created = 0;
+    std::vector<std::size_t> free;
+  };
+  std::unordered_map<std::string, Kind> kinds_;
 };
 
 }  // namespace sonde::agent

@@ -14,6 +14,7 @@ import argparse
 import collections
 import dataclasses
 import pathlib
+import re
 import sys
 import time
 
@@ -38,12 +39,23 @@ QUICK = ("default", "int")
 MAX_SHOWN = 12
 
 
+# What Sonde does not count as the oracle does, and says so (docs/design/0003-exact-counting.md, "Limits"). Only the lines
+# that match are let pass; a program that has none of them any more fails, so that this list cannot outlive its reasons.
+ALIVE = "frames that are alive when the JVM ends have not added their bytecodes yet"
+KNOWN = {
+    "Daemons": (r"differs .*: bytecodes expected \d+ actual 0 ", ALIVE),
+    "ExitDeep": (r"differs .*: bytecodes expected ", ALIVE),
+    "NativeCalls": (r"callVirtual|virtualCallback", "a native method that can be overridden is not counted"),
+    "UserLoader": (r"UserLoader\.loadClass", "application class loaders are asked for java.lang.SondeRT once each"),
+}
+
+
 @dataclasses.dataclass
 class Result:
     app: str
     jdk: int
     config: str
-    verdict: str  # ok, DIFFERS, FAILED
+    verdict: str  # ok, known, DIFFERS, FAILED
     seconds: float
     details: list
 
@@ -79,8 +91,14 @@ def judge(arguments, app, jdk, config):
 def run_case(arguments, app, jdk, config):
     start = time.monotonic()
     try:
-        details = judge(arguments, app, jdk, config)
-        verdict = "DIFFERS" if details else "ok"
+        found = judge(arguments, app, jdk, config)
+        pattern, reason = KNOWN.get(app.name, (None, None))
+        details = [line for line in found if pattern is None or not re.search(pattern, line)]
+        verdict = "DIFFERS" if details else "known" if found else "ok"
+        if verdict == "known":
+            details = [f"as documented: {reason}"]
+        elif verdict == "ok" and pattern is not None:
+            verdict, details = "DIFFERS", ["is right now: take it off the list of known differences"]
     except (RunFailed, compare.UnusableProfile) as error:
         verdict, details = "FAILED", str(error).splitlines()
     return Result(app.name, jdk.major, config, verdict, time.monotonic() - start, details)
@@ -96,15 +114,17 @@ def report(result):
 
 
 def print_table(results):
-    """Programs down, JDK and configuration across; a dot is a pass, D a difference, F a failed run."""
+    """Programs down, JDK and configuration across; a dot is a pass, k a documented difference, D any other, F a failed run."""
     columns = list(dict.fromkeys((r.jdk, r.config) for r in results))
-    cells = {(r.app, r.jdk, r.config): {"ok": ".", "DIFFERS": "D", "FAILED": "F"}[r.verdict] for r in results}
+    cells = {(r.app, r.jdk, r.config): {"ok": ".", "known": "k", "DIFFERS": "D", "FAILED": "F"}[r.verdict] for r in results}
     print("\n" + " " * 18 + " ".join(f"{jdk}/{config:8}" for jdk, config in columns))
     for app in dict.fromkeys(r.app for r in results):
         row = (cells.get((app, *column), " ").ljust(len(str(column[0])) + 9) for column in columns)
         print(f"{app:18}" + " ".join(row).rstrip())
     verdicts = collections.Counter(r.verdict for r in results)
-    print(f"{verdicts['ok']} passed, {len(results) - verdicts['ok']} failed")
+    failed = verdicts["DIFFERS"] + verdicts["FAILED"]
+    print(f"{verdicts['ok']} as the oracle, {verdicts['known']} with a documented difference")
+    print(f"{len(results) - failed} passed, {failed} failed")
 
 
 def check_oracle(arguments, apps, jdks):
@@ -189,7 +209,7 @@ def main():
         print("run: nothing to do: no JDK is new enough for these programs", file=sys.stderr)
         return 77
     print_table(results)
-    return 0 if all(result.verdict == "ok" for result in results) else 1
+    return 0 if all(result.verdict in ("ok", "known") for result in results) else 1
 
 
 if __name__ == "__main__":

@@ -166,40 +166,56 @@ public final class SondeRT {
 
   // --- a method whose inside must not be counted, since the JIT compiler may replace it ---------------------------
 
+  /** To be given back to {@link #exitSink}: where application code called from an outer sink belongs. */
+  @ForceInline
+  public static long hidden() {
+    return on ? Thread.currentThread().$sondeHidden : 0L;
+  }
+
   @ForceInline
   public static long enterSink() {
     if (!on) return 0L;
     final Thread thread = Thread.currentThread();
     final long site = thread.$sondeSite;
+    if (site < SINK || site >= NOWHERE_END) thread.$sondeHidden = site;
     thread.$sondeSite = SINK + NODE_SITES;
     return site;
+  }
+
+  @ForceInline
+  public static void exitSink(long site, long hidden) {
+    if (!on) return;
+    final Thread thread = Thread.currentThread();
+    thread.$sondeHidden = hidden;
+    thread.$sondeSite = site;
   }
 
   // --- slow paths -------------------------------------------------------------------------------------------------
 
   /** The call site record of a callee without a node. */
   @DontInline
-  private static long leafSite(long site, int method) {
+  private static long leafSite(long from, int method) {
+    final Unsafe u = Memory.U;
+    final Thread thread = Thread.currentThread();
+    final long site = locate(thread, from, method);
+    if (site < NOWHERE_END || isOverflow(thread, site)) return site;
     final long found = find(site, method);
     if (found != 0) return found;
-    final Unsafe u = Memory.U;
-    final Thread thread = Thread.currentThread();
-    site = site < SINK ? thread.$sondeRoot : site;
-    if (u.getInt(site + BASE) == 0) {
-      u.putIntRelease(null, site + BASE, method);
-      count(thread.$sondeTree);
-      return site;
-    }
-    return extra(thread, site, method, 0L);
+    if (u.getInt(site + BASE) != 0) return extra(thread, site, method, 0L);
+    u.putIntRelease(null, site + BASE, method);
+    count(thread.$sondeTree);
+    return site;
   }
 
+  /** The node of a callee, made if it is new here. */
   @DontInline
-  private static long node(long site, int method, int sites) {
-    final long found = find(site, method);
+  private static long node(long from, int method, int sites) {
     final Unsafe u = Memory.U;
-    if (found != 0) return found < NOWHERE_END ? SINK : isOverflow(found) ? found - NODE_SITES : u.getLong(found + (BASE + SITE_CHILD));
     final Thread thread = Thread.currentThread();
-    site = site < SINK ? thread.$sondeRoot : site;
+    final long site = locate(thread, from, method);
+    if (site < NOWHERE_END || isOverflow(thread, site)) return site - NODE_SITES;
+    final long found = find(site, method);
+    if (found != 0) return u.getLong(found + (BASE + SITE_CHILD));
     final long tree = thread.$sondeTree;
     final long node = allocate(tree, NODE_SITES + SITE_SIZE * sites);
     if (node == 0) return overflow(tree);
@@ -219,22 +235,31 @@ public final class SondeRT {
     return node;
   }
 
-  private static boolean isOverflow(long site) {
-    final long overflow = Memory.U.getLong(Thread.currentThread().$sondeTree + (BASE + TREE_OVERFLOW));
-    return overflow != 0 && site == overflow + NODE_SITES;
+  /**
+   * Where a method is called from, if that is not what the thread says: a site in the sink or the overflow node stands
+   * for all of it, and a thread without a tree gets one. Methods of the application (odd numbers) are counted even if
+   * they are called from the sink, as by reflection.
+   */
+  private static long locate(Thread thread, long site, int method) {
+    if (site >= SINK && site < NOWHERE_END) {
+      if ((method & 1) == 0) return SINK + NODE_SITES;
+      site = thread.$sondeHidden;
+    }
+    if (site < SINK) {
+      if (thread.$sondeTree == 0 && !adopt(thread)) return SINK + NODE_SITES;
+      return thread.$sondeRoot;
+    }
+    final long overflow = overflow(thread.$sondeTree);
+    return overflow != 0 && site >= overflow && site < overflow + SINK ? overflow + NODE_SITES : site;
   }
 
-  /** What is known for this callee at this site: 0 if nothing yet. Also deals with sites that are nowhere. */
+  private static boolean isOverflow(Thread thread, long site) {
+    return site == overflow(thread.$sondeTree) + NODE_SITES;
+  }
+
+  /** The record of this callee at this site, 0 if there is none. */
   private static long find(long site, int method) {
     final Unsafe u = Memory.U;
-    final Thread thread = Thread.currentThread();
-    if (site < NOWHERE_END) {
-      if (site >= SINK) return SINK + NODE_SITES;
-      if (thread.$sondeTree == 0 && !adopt(thread)) return SINK + NODE_SITES;
-      site = thread.$sondeRoot;
-    }
-    final long overflow = u.getLong(thread.$sondeTree + (BASE + TREE_OVERFLOW));
-    if (overflow != 0 && site >= overflow && site < overflow + SINK) return overflow + NODE_SITES;
     final int first = u.getInt(site + BASE);
     if (first == method) return site;
     if (first == 0) return 0L;

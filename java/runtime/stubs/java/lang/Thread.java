@@ -8,6 +8,7 @@ public class Thread {
 
   public transient long $sondeTree;
   public transient long $sondeRoot;
+  public transient long $sondeHidden;
 
   public static native Thread currentThread();
 }
