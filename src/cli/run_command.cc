@@ -91,6 +91,16 @@ std::string program_name(const std::vector<std::string>& command) {
   return "java";
 }
 
+// On one line; line breaks in arguments would end the option.
+std::string printable_command(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    if (!text.empty()) text += ' ';
+    for (const char c : word) text += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return text;
+}
+
 Result<void> prepare_folder(const fs::path& live, const RunOptions& options, const fs::path& java_home) {
   std::error_code error;
   if (fs::exists(live, error)) {
@@ -102,7 +112,7 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
   }
   fs::permissions(live, fs::perms::owner_all, error);
   std::ofstream file(live / "options");
-  file << "precise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
+  file << "command " << printable_command(options.command) << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   const std::vector<std::uint8_t> known = TRY(methods_counted_by_callers(java_home));
@@ -114,11 +124,23 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
   return {};
 }
 
+// "-Xss1m" as "-Xss4m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
+// yet; a program that recurses as deep as its stack allows must still be able to.
+std::string larger_stack(const std::string& option) {
+  constexpr int kFactor = 4;
+  const std::string prefix = "-Xss";
+  if (!option.starts_with(prefix)) return option;
+  const std::size_t unit = option.find_first_not_of("0123456789", prefix.size());
+  const std::string number = option.substr(prefix.size(), unit == std::string::npos ? unit : unit - prefix.size());
+  if (number.empty() || number.size() > 12) return option;
+  return prefix + std::to_string(std::stoull(number) * kFactor) + (unit == std::string::npos ? "" : option.substr(unit));
+}
+
 std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent, const fs::path& live) {
   std::vector<std::string> command = {java.string(), "-agentpath:" + agent.string() + "=" + fs::absolute(live).string(),
                                       // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
-                                      "-XX:-DontCompileHugeMethods"};
-  command.insert(command.end(), options.command.begin() + 1, options.command.end());
+                                      "-XX:-DontCompileHugeMethods", larger_stack("-Xss1m")};
+  for (std::size_t i = 1; i < options.command.size(); ++i) command.push_back(larger_stack(options.command[i]));
   return command;
 }
 
@@ -190,7 +212,8 @@ int run_program(const RunOptions& options, const Console& console) {
   const int code = run_child(child_command(options, *java, *agent, live));
   std::error_code error;
   if (!fs::exists(live / "arena", error)) {
-    console.say("nothing was recorded in " + live.string());
+    fs::remove_all(live, error);
+    console.say("nothing was recorded");
     return code;
   }
   if (const auto finished = store::finish(live, out); !finished.ok()) {

@@ -43,6 +43,11 @@ bool may_initialize_class(const Code& code, Instruction insn) {
          code.owner().pool().member(insn.pool_index()).class_name != code.owner().name();
 }
 
+// As a range to be covered; its handler is chosen place by place.
+Handler whole_method(const Code& code) {
+  return {.start = Pc(0), .end = Pc(code.length()), .handler = Pc(0), .catch_type = PoolIndex(0)};
+}
+
 }  // namespace
 
 Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Precision precision, CountedMethod& counted) {
@@ -230,21 +235,22 @@ Target CountingPass::handler_pad(CodeEditor& code, const Exposure& exposure, Pc 
 // Rows for the instructions of `original`, one for each run of them that shares a target.
 template <typename Wanted, typename MakeTarget>  // bool(const Exposure&), Target(const Exposure&)
 void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wanted, MakeTarget&& target) {
-  std::optional<Exposure> open;
+  bool open = false;
+  Exposure shared;
   Pc from = original.start;
   const auto close = [&](Pc end) {
-    if (!open) return;
-    handlers_.push_back({.start = from, .end = end, .handler = target(*open), .catch_type = original.catch_type, .origin = original.origin});
-    open.reset();
+    if (open) handlers_.push_back({.start = from, .end = end, .handler = target(shared), .catch_type = original.catch_type, .origin = original.origin});
+    open = false;
   };
   for (Pc pc = original.start; pc < original.end; pc = code.code().at(pc).next_pc()) {
     const Exposure& exposure = plan_.exposure(pc);
     const bool covered = exposure.coverable && wanted(exposure);
-    const bool same = open && covered && open->unexecuted == exposure.unexecuted && open->uninitialized == exposure.uninitialized;
+    const bool same = open && covered && shared.unexecuted == exposure.unexecuted && shared.uninitialized == exposure.uninitialized;
     if (same) continue;
     close(pc);
     if (!covered) continue;
-    open = exposure;
+    open = true;
+    shared = exposure;
     from = pc;
   }
   close(original.end);
@@ -257,18 +263,18 @@ void CountingPass::insert_handlers(CodeEditor& code) {
     const auto all = [](const Exposure&) { return true; };
     cover(code, original, all, [&](const Exposure& exposure) { return handler_pad(code, exposure, original.handler.pc()); });
   }
-  const Handler whole{.start = Pc(0), .end = Pc(code.code().length()), .handler = Pc(0), .catch_type = PoolIndex(0)};
   // A leaf on a single path has counted everything at its entry: only an early end is of interest.
   const bool early_only = leaf_ && plan_.is_single_path();
   const auto leaves = [&](const Exposure& exposure) { return exposure.throws && !(early_only && exposure.unexecuted == 0); };
-  cover(code, whole, leaves, [&](const Exposure& exposure) { return leaving_pad(code, exposure); });
+  cover(code, whole_method(code.code()), leaves, [&](const Exposure& exposure) { return leaving_pad(code, exposure); });
   std::swap(code.handlers(), handlers_);
 }
 
-void CountingPass::apply_sink(CodeEditor& code) {
-  const auto& instructions = code.code().instructions();
+Result<void> CountingPass::apply_sink(CodeEditor& code) {
+  const InstructionRange instructions = code.code().instructions();
   const bool calls = std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
-  if (!calls || code.code().method().name == "<init>") return;
+  if (!calls) return {};
+  TRY(plan_.make(code.code(), code.stack_maps(), false));
   const LocalIndex hidden = code.new_local(LocalType::kLong);
   const LocalIndex site = code.new_local(LocalType::kLong);
   code.at_entry(code.snippet([&](CodeBuilder& b) {
@@ -282,8 +288,16 @@ void CountingPass::apply_sink(CodeEditor& code) {
     if (is_return(insn.opcode())) code.before(insn.pc(), exit);
   }
   const SnippetId rethrow = code.snippet([&](CodeBuilder& b) { leave(b).op(Opcode::athrow); });
-  const StubId pad = code.append_stub(StubFrame::thrown(), rethrow);
-  code.handlers().push_back({.start = Pc(0), .end = Pc(code.code().length()), .handler = pad, .catch_type = PoolIndex(0)});
+  std::optional<StubId> pads[2];  // before and behind super()
+  handlers_ = code.handlers();
+  const auto throws = [](const Exposure& exposure) { return exposure.throws; };
+  cover(code, whole_method(code.code()), throws, [&](const Exposure& exposure) -> Target {
+    std::optional<StubId>& pad = pads[exposure.uninitialized ? 0 : 1];
+    if (!pad) pad = code.append_stub(exposure.uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown(), rethrow);
+    return *pad;
+  });
+  std::swap(code.handlers(), handlers_);
+  return {};
 }
 
 }  // namespace sonde::instrument

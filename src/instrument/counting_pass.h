@@ -64,7 +64,7 @@ class CountingPass {
   // Edits the method. The caller commits, and tries again with kWholeBlocks if that fails for size.
   Result<void> apply(classfile::CodeEditor& code, std::uint32_t method_id, Precision precision, CountedMethod& counted);
   // For a method that the JIT compiler replaces: what it calls is not counted, so that it makes no difference.
-  void apply_sink(classfile::CodeEditor& code);
+  Result<void> apply_sink(classfile::CodeEditor& code);
 
  private:
   struct CallToCount {

@@ -247,6 +247,7 @@ Result<void> start(JavaVM* vm, const char* folder) {
   const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) | (agent->options.jdk ? arena::kJdkIncluded : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(), {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
+  std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s", agent->options.command.c_str());
   agent->jvmti = jvmti;
   agent->instrumenter = std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder));
   jint jvmti_version = 0;

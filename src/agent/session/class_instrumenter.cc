@@ -86,10 +86,7 @@ void ClassInstrumenter::count_methods(const ClassFile& cls, bool of_jdk) {
 
 void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method, std::uint32_t class_id, bool of_jdk) {
   if (of_jdk && has_annotation(cls.pool(), method, kIntrinsicCandidate)) {
-    auto code = editor_.edit(method);
-    if (!code.ok()) return count_failure(code.error());
-    pass_.apply_sink(**code);
-    if (auto committed = editor_.commit(); !committed.ok()) count_failure(committed.error());
+    if (auto sunk = sink(method); !sunk.ok()) count_failure(sunk.error());
     return;
   }
   const std::uint32_t id = registry_.next_method_id(of_jdk);
@@ -111,6 +108,12 @@ Result<void> ClassInstrumenter::try_to_count(const Member& method, std::uint32_t
   counted_.sites.clear();
   if (is_empty_finalizer(method, code->code())) return {};
   TRY(pass_.apply(*code, id, precision, counted_));
+  return editor_.commit();
+}
+
+Result<void> ClassInstrumenter::sink(const Member& method) {
+  CodeEditor* code = TRY(editor_.edit(method));
+  TRY(pass_.apply_sink(*code));
   return editor_.commit();
 }
 

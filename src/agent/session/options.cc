@@ -16,7 +16,9 @@ Result<Options> read_options(const std::string& folder) {
     const std::size_t space = line.find(' ');
     const std::string key = line.substr(0, space);
     const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
-    if (key == "precise") {
+    if (key == "command") {
+      options.command = value;
+    } else if (key == "precise") {
       options.precise = value == "1";
     } else if (key == "jdk") {
       options.jdk = value == "1";

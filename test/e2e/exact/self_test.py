@@ -69,7 +69,7 @@ def main():
         fake = pathlib.Path(name) / "sonde"
         fake.write_text(FAKE.format(python=sys.executable, oracle=oracle))
         fake.chmod(0o755)
-        run = ["run.py", fake, "--oracle", oracle, "--work", f"{name}/work", "--app-classes", arguments.app_classes]
+        run = ["run.py", fake, "--no-known", "--oracle", oracle, "--work", f"{name}/work", "--app-classes", arguments.app_classes]
         run += ["--quick", "--apps", "ExitDeep,ThrowArithmetic"]
         honest = call(*run)
         good.append(expect("run.py passes an honest profiler", honest, 0, "4 passed, 0 failed"))

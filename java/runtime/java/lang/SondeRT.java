@@ -201,7 +201,7 @@ public final class SondeRT {
     if (site < NOWHERE_END || isOverflow(thread, site)) return site;
     final long found = find(site, method);
     if (found != 0) return found;
-    if (u.getInt(site + BASE) != 0) return extra(thread, site, method, 0L);
+    if (u.getInt(site + BASE) != 0) return extra(thread, site, method);
     u.putIntRelease(null, site + BASE, method);
     count(thread.$sondeTree);
     return site;
@@ -217,7 +217,9 @@ public final class SondeRT {
     final long found = find(site, method);
     if (found != 0) return u.getLong(found + (BASE + SITE_CHILD));
     final long tree = thread.$sondeTree;
-    final long node = allocate(tree, NODE_SITES + SITE_SIZE * sites);
+    final boolean taken = u.getInt(site + BASE) != 0;
+    final int size = NODE_SITES + SITE_SIZE * sites;
+    final long node = allocate(tree, taken ? size + EXTRA_SIZE : size);
     if (node == 0) return overflow(tree);
     u.putInt(node + BASE, method);
     u.putInt(node + (BASE + 4), sites);
@@ -225,12 +227,12 @@ public final class SondeRT {
       u.putInt(node + offset + (BASE + SITE_OFFSET), offset);
     }
     count(tree);
-    if (u.getInt(site + BASE) == 0) {
-      u.putLong(node + (BASE + NODE_PARENT), site);
+    u.putLong(node + (BASE + NODE_PARENT), taken ? node + size : site);
+    if (taken) {
+      link(node + size, site, method, node);
+    } else {
       u.putLong(site + (BASE + SITE_CHILD), node);
       u.putIntRelease(null, site + BASE, method);
-    } else {
-      u.putLong(node + (BASE + NODE_PARENT), extra(thread, site, method, node));
     }
     return node;
   }
@@ -270,20 +272,25 @@ public final class SondeRT {
     return 0L;
   }
 
-  /** A further callee of a site that is taken. */
-  private static long extra(Thread thread, long site, int method, long child) {
-    final Unsafe u = Memory.U;
+  /** A further callee, without a node, of a site that is taken. */
+  private static long extra(Thread thread, long site, int method) {
     final long tree = thread.$sondeTree;
     final long extra = allocate(tree, EXTRA_SIZE);
     if (extra == 0) return overflow(tree) + NODE_SITES;
-    final long node = site - u.getInt(site + (BASE + SITE_OFFSET));
+    count(tree);
+    link(extra, site, method, 0L);
+    return extra;
+  }
+
+  /** Fills a record for a further callee and publishes it. */
+  private static void link(long extra, long site, int method, long child) {
+    final Unsafe u = Memory.U;
+    final long caller = site - u.getInt(site + (BASE + SITE_OFFSET));
     u.putInt(extra + BASE, method);
     u.putLong(extra + (BASE + SITE_CHILD), child);
-    u.putLong(extra + (BASE + EXTRA_NEXT), u.getLong(node + (BASE + NODE_EXTRAS)));
+    u.putLong(extra + (BASE + EXTRA_NEXT), u.getLong(caller + (BASE + NODE_EXTRAS)));
     u.putLong(extra + (BASE + EXTRA_OF), site);
-    u.putLongRelease(null, node + (BASE + NODE_EXTRAS), extra);
-    if (child == 0) count(tree);
-    return extra;
+    u.putLongRelease(null, caller + (BASE + NODE_EXTRAS), extra);
   }
 
   private static void count(long tree) {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package app;
+
+import app.helper.Helper;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Behave WHAT [NUMBER]: one of the ways in which a program may behave. */
+public final class Behave {
+  static int g(int x, Map<String, Integer> map) {
+    map.put("key", x);
+    return Helper.f(x);
+  }
+
+  static int half(int[] array) {
+    final int x = array[0]; // 3 bytecodes until it throws, 10 in all
+    return x * 3 + 1;
+  }
+
+  /** 300 calls of Helper.f, 200 of g, 50 of half that throw. */
+  static int known() {
+    final Map<String, Integer> map = new HashMap<>();
+    int x = 0;
+    for (int i = 0; i < 100; i++) x = Helper.f(x);
+    for (int i = 0; i < 200; i++) x = g(x, map);
+    for (int i = 0; i < 50; i++) {
+      try {
+        x = half(null);
+      } catch (NullPointerException e) {
+        x++;
+      }
+    }
+    return x;
+  }
+
+  static void echo() throws IOException {
+    final byte[] bytes = System.in.readAllBytes();
+    System.out.write(bytes);
+    System.out.flush();
+    for (int i = bytes.length - 1; i >= 0; i--) System.err.write(bytes[i]);
+    System.err.flush();
+  }
+
+  static int step(int x) {
+    return Helper.f(x) ^ 5;
+  }
+
+  /** Prints how often step() was called, at least, again and again for so many seconds. */
+  static void busy(int seconds) {
+    final long end = System.nanoTime() + seconds * 1_000_000_000L;
+    int x = 0;
+    for (long calls = 0; System.nanoTime() < end; ) {
+      for (int i = 0; i < 100_000; i++) x = step(x);
+      calls += 100_000;
+      System.out.println(calls);
+    }
+    System.out.println("done");
+  }
+
+  static int left(int n) {
+    return n == 0 ? 1 : left(n - 1) + right(n - 1);
+  }
+
+  static int right(int n) {
+    return n == 0 ? 2 : right(n - 1) + left(n - 1);
+  }
+
+  public static void main(String[] args) throws IOException {
+    final int number = args.length > 1 ? Integer.parseInt(args[1]) : 0;
+    switch (args[0]) {
+      case "exit" -> System.exit(number);
+      case "throw" -> throw new IllegalStateException("nobody catches me");
+      case "echo" -> echo();
+      case "known" -> System.out.println("x " + known());
+      case "busy" -> busy(number);
+      case "contexts" -> {
+        // 2^(n+1) - 1 contexts and calls, then 1000 calls more.
+        System.out.println("sum " + left(number));
+        int x = 0;
+        for (int i = 0; i < 1000; i++) x = step(x);
+        System.out.println("x " + x);
+      }
+      default -> System.exit(99);
+    }
+  }
+}
