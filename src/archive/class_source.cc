@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "archive/jimage.h"
-#include "base/mapped_file.h"
 #include "archive/zip.h"
+#include "base/mapped_file.h"
 
 namespace sonde::archive {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "archive/exercise.h"
-#include "base/mapped_file.h"
 #include "archive/test_archives.h"
+#include "base/mapped_file.h"
 
 namespace sonde::archive {
 namespace {

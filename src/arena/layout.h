@@ -37,26 +37,26 @@ enum class State : std::uint32_t {
 };
 
 enum HeaderFlags : std::uint32_t {
-  kPrecise = 1,       // bytecodes are exact under exceptions (landing pads)
-  kJdkIncluded = 2,   // classes of the JDK are instrumented
-  kFlat = 4,          // counts per method and thread, no contexts
+  kPrecise = 1,      // bytecodes are exact under exceptions (landing pads)
+  kJdkIncluded = 2,  // classes of the JDK are instrumented
+  kFlat = 4,         // counts per method and thread, no contexts
 };
 
 struct ArenaHeader {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t flags;             // HeaderFlags
-  std::uint64_t base_address;      // where the target mapped offset 0
-  std::uint64_t capacity;          // size of the mapping
+  std::uint32_t flags;                  // HeaderFlags
+  std::uint64_t base_address;           // where the target mapped offset 0
+  std::uint64_t capacity;               // size of the mapping
   std::atomic<std::uint64_t> next;      // offset of the first byte that belongs to no chunk
   std::atomic<std::uint64_t> reserved;  // offset up to which disk space is reserved
   std::atomic<std::uint32_t> state;     // State
   std::uint32_t pid;
-  std::uint64_t start_ns;          // CLOCK_REALTIME at VMInit
-  std::uint64_t end_ns;            // 0 while running
-  std::uint64_t own_cpu_ns;        // CPU time spent rewriting classes
-  char jdk[64];                    // "17.0.21+9", NUL-terminated
-  char command[1024];              // main class and arguments, NUL-terminated, cut if longer
+  std::uint64_t start_ns;    // CLOCK_REALTIME at VMInit
+  std::uint64_t end_ns;      // 0 while running
+  std::uint64_t own_cpu_ns;  // CPU time spent rewriting classes
+  char jdk[64];              // "17.0.21+9", NUL-terminated
+  char command[1024];        // main class and arguments, NUL-terminated, cut if longer
   std::uint64_t reserved_words[32];
   std::atomic<std::uint64_t> counters[kMaxCounters];  // by CounterInfo::id (base/counters.def)
 };
@@ -69,9 +69,9 @@ enum class ChunkKind : std::uint32_t {
 
 struct ChunkHeader {
   ChunkKind kind;
-  std::uint32_t tree;                // kTree: which one
-  std::uint64_t size;                // with this header; a multiple of 64
-  std::atomic<std::uint64_t> used;   // kRecords: bytes in use with this header. kTree: not kept
+  std::uint32_t tree;               // kTree: which one
+  std::uint64_t size;               // with this header; a multiple of 64
+  std::atomic<std::uint64_t> used;  // kRecords: bytes in use with this header. kTree: not kept
   std::uint64_t reserved[5];
 };
 static_assert(sizeof(ChunkHeader) == 64);
@@ -88,23 +88,23 @@ struct RecordHeader {
 
 struct ClassRecord {
   RecordHeader header;
-  std::uint32_t class_id;     // from 1 on. One per class loaded: the same name may come from several loaders
-  std::uint16_t flags;        // ClassFlags
-  std::uint16_t name_length;  // "java/util/HashMap", modified UTF-8, behind this struct
+  std::uint32_t class_id;       // from 1 on. One per class loaded: the same name may come from several loaders
+  std::uint16_t flags;          // ClassFlags
+  std::uint16_t name_length;    // "java/util/HashMap", modified UTF-8, behind this struct
   std::uint16_t source_length;  // SourceFile, behind the name; may be 0
   std::uint16_t reserved[3];
 };
 enum ClassFlags : std::uint16_t {
-  kClassOfJdk = 1,         // defined by the boot or platform loader
-  kClassUntouched = 2,     // not instrumented; a counter says why
+  kClassOfJdk = 1,      // defined by the boot or platform loader
+  kClassUntouched = 2,  // not instrumented; a counter says why
 };
 
 enum MethodFlags : std::uint16_t {
-  kLeaf = 1,         // makes no calls: its counts live in the caller's CallSite instead of a node
-  kSinglePath = 2,   // bytecodes = calls x constant_bytecodes + what is stored (corrections, not positive)
-  kNative = 4,       // counted where it is called; has no bytecodes
-  kIntrinsic = 8,    // replaced by the JIT compiler: counted where it is called, like a native method
-  kUntouched = 16,   // left as it was (too large): its callees appear under its caller
+  kLeaf = 1,        // makes no calls: its counts live in the caller's CallSite instead of a node
+  kSinglePath = 2,  // bytecodes = calls x constant_bytecodes + what is stored (corrections, not positive)
+  kNative = 4,      // counted where it is called; has no bytecodes
+  kIntrinsic = 8,   // replaced by the JIT compiler: counted where it is called, like a native method
+  kUntouched = 16,  // left as it was (too large): its callees appear under its caller
 };
 
 struct SiteInfo {
@@ -117,7 +117,7 @@ struct MethodRecord {
   std::uint32_t method_id;  // even for methods of the JDK, odd for others, never 0
   std::uint32_t class_id;   // 0 for kNative and kIntrinsic methods known by name only: then the class name follows
   std::uint16_t access_flags;
-  std::uint16_t flags;      // MethodFlags
+  std::uint16_t flags;  // MethodFlags
   std::uint32_t constant_bytecodes;
   std::uint32_t site_count;  // with site 0, which stands for "not at a call": class initialisation, loading
   std::uint16_t first_line;
@@ -153,12 +153,12 @@ struct ThreadRecord {
 
 // First thing in the first chunk of a tree. SondeRT knows the offsets of the first fields.
 struct TreeHeader {
-  std::uint64_t next;          // 0: address of free space in the current chunk
-  std::uint64_t end;           // 8: its end
-  std::uint64_t overflow;      // 16: address of the overflow node, 0 until the arena is full
-  std::uint64_t root;          // 24: address of the root Node
-  std::uint64_t depth_limit;   // 32: reserved for --max-depth
-  std::uint64_t nodes;         // 40: nodes and leaf call sites created
+  std::uint64_t next;                // 0: address of free space in the current chunk
+  std::uint64_t end;                 // 8: its end
+  std::uint64_t overflow;            // 16: address of the overflow node, 0 until the arena is full
+  std::uint64_t root;                // 24: address of the root Node
+  std::uint64_t depth_limit;         // 32: reserved for --max-depth
+  std::uint64_t nodes;               // 40: nodes and leaf call sites created
   std::uint64_t overflow_calls;      // 48: what went to the overflow node, written by the agent
   std::uint64_t overflow_bytecodes;  // 56
 };
@@ -166,33 +166,35 @@ static_assert(sizeof(TreeHeader) == 64);
 
 // Where one method calls another: the record of one call site in one context.
 struct CallSite {
-  std::int32_t method_id;     // 0: nothing was called from here yet. The first callee keeps the record for ever
-  std::int32_t node_offset;   // this address - node_offset = the Node it belongs to
-  std::uint64_t child;        // callee is a leaf: calls. Else: address of its Node
-  std::uint64_t bytecodes;    // callee is a leaf: bytecodes
+  std::int32_t method_id;    // 0: nothing was called from here yet. The first callee keeps the record for ever
+  std::int32_t node_offset;  // this address - node_offset = the Node it belongs to
+  std::uint64_t child;       // callee is a leaf: calls. Else: address of its Node
+  std::uint64_t bytecodes;   // callee is a leaf: bytecodes
 };
 static_assert(sizeof(CallSite) == 24);
 
 // Further callees of a call site.
 struct ExtraCallSite {
-  CallSite site;          // node_offset is 0
-  std::uint64_t next;     // address of the next ExtraCallSite of the same Node, 0 at the end
-  std::uint64_t of;       // address of the CallSite in the Node
+  CallSite site;       // node_offset is 0
+  std::uint64_t next;  // address of the next ExtraCallSite of the same Node, 0 at the end
+  std::uint64_t of;    // address of the CallSite in the Node
 };
 static_assert(sizeof(ExtraCallSite) == 40);
 
 // A method in a context. CallSite[site_count] follow.
 struct Node {
-  std::int32_t method_id;       // 0: the root of a tree
+  std::int32_t method_id;  // 0: the root of a tree
   std::uint32_t site_count;
-  std::uint64_t calls;          // 8
-  std::uint64_t bytecodes;      // 16
-  std::uint64_t parent_site;    // 24: address of the CallSite or ExtraCallSite that led here; 0 for the root
-  std::uint64_t extras;         // 32: first ExtraCallSite, 0 if none
+  std::uint64_t calls;        // 8
+  std::uint64_t bytecodes;    // 16
+  std::uint64_t parent_site;  // 24: address of the CallSite or ExtraCallSite that led here; 0 for the root
+  std::uint64_t extras;       // 32: first ExtraCallSite, 0 if none
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(Node) == 64);
 
-inline constexpr std::uint64_t node_size(std::uint32_t site_count) { return sizeof(Node) + sizeof(CallSite) * site_count; }
+inline constexpr std::uint64_t node_size(std::uint32_t site_count) {
+  return sizeof(Node) + sizeof(CallSite) * site_count;
+}
 
 }  // namespace sonde::arena

@@ -17,7 +17,9 @@ constexpr std::uint64_t kReserveStep = 16 << 20;
 constexpr std::uint64_t kSmallReserveStep = 1 << 20;
 constexpr std::uint64_t kRecordsChunk = 256 << 10;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 Error io_error(const char* what, const char* path) {
   return {ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno), {.path = path, .byte_offset = {}}};
@@ -30,7 +32,8 @@ bool reserve_on_disk(int file, std::uint64_t begin, std::uint64_t end) {
   if (errno != EOPNOTSUPP) return false;
   static constexpr char kZeros[4096] = {};
   for (std::uint64_t at = begin; at < end;) {
-    const ssize_t written = pwrite(file, kZeros, std::min<std::uint64_t>(sizeof kZeros, end - at), static_cast<off_t>(at));
+    const ssize_t written =
+        pwrite(file, kZeros, std::min<std::uint64_t>(sizeof kZeros, end - at), static_cast<off_t>(at));
     if (written <= 0) return false;
     at += static_cast<std::uint64_t>(written);
   }
@@ -93,7 +96,9 @@ ChunkHeader* Writer::new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t
 }
 
 bool Writer::append(Bytes record) {
-  const auto fits = [&] { return records_ != nullptr && records_->used.load(std::memory_order_relaxed) + record.size() <= records_->size; };
+  const auto fits = [&] {
+    return records_ != nullptr && records_->used.load(std::memory_order_relaxed) + record.size() <= records_->size;
+  };
   // Callers may come from several threads; the chunk is theirs one after the other.
   static_assert(kRecordsChunk > 128 << 10, "the longest record, two names of 64 KiB, fits");
   std::unique_lock lock(mutex_);

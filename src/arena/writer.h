@@ -17,9 +17,9 @@ namespace sonde::arena {
 class Writer {
  public:
   struct Options {
-    std::uint64_t capacity;       // how far the file may grow
-    std::uint64_t address_bias;   // addresses in the arena are real addresses minus this
-    std::uint32_t flags;          // HeaderFlags
+    std::uint64_t capacity;      // how far the file may grow
+    std::uint64_t address_bias;  // addresses in the arena are real addresses minus this
+    std::uint32_t flags;         // HeaderFlags
   };
 
   Writer() = default;

@@ -45,9 +45,7 @@ inline void store_u4(std::uint8_t* p, std::uint32_t v) {
 }
 static_assert(std::endian::native == std::endian::little, "the loads above swap");
 
-inline std::string_view as_text(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 inline Bytes as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
@@ -87,7 +85,8 @@ class ByteReader {
 
   // An error if any read so far went past the end; `what` names the structure being read.
   [[nodiscard]] Result<void> check(std::string_view what) const {
-    if (!overran()) [[likely]] return {};
+    if (!overran()) [[likely]]
+      return {};
     return truncated(what);
   }
 
@@ -95,7 +94,8 @@ class ByteReader {
   static constexpr std::size_t kNone = ~std::size_t{0};
 
   bool available(std::size_t n) {
-    if (n <= bytes_.size() - position_) [[likely]] return true;
+    if (n <= bytes_.size() - position_) [[likely]]
+      return true;
     if (overrun_at_ == kNone) overrun_at_ = position_;
     position_ = bytes_.size();
     return false;
@@ -134,7 +134,8 @@ class ByteWriter {
 
   // n uninitialised bytes at the end, for the caller to fill.
   std::uint8_t* extend(std::size_t n) {
-    if (capacity_ - size_ < n + kSlack) [[unlikely]] grow(n);
+    if (capacity_ - size_ < n + kSlack) [[unlikely]]
+      grow(n);
     size_ += n;
     return data_.get() + size_ - n;
   }

@@ -42,12 +42,12 @@ struct Error {
 };
 
 // Our own bug: never the answer to bad input. The host and the tests stop; the agent must not use it.
-#define SONDE_CHECK(condition)                                                               \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]] {                                                         \
-      std::fprintf(stderr, "%s:%d: CHECK failed: %s\n", __FILE__, __LINE__, #condition);     \
-      std::abort();                                                                          \
-    }                                                                                        \
+#define SONDE_CHECK(condition)                                                           \
+  do {                                                                                   \
+    if (!(condition)) [[unlikely]] {                                                     \
+      std::fprintf(stderr, "%s:%d: CHECK failed: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                      \
+    }                                                                                    \
   } while (false)
 
 template <typename T>
@@ -55,8 +55,8 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -101,13 +101,13 @@ class [[nodiscard]] Result<void> {
 
 // Unwraps a Result, or returns its Error from the enclosing function. Usable as an expression:
 //   const Code code = TRY(method.code());
-#define TRY(expression)                                      \
-  (__extension__({                                           \
-    auto sonde_result_ = (expression);                       \
-    if (!sonde_result_.ok()) [[unlikely]] {                  \
-      return std::move(sonde_result_).error();               \
-    }                                                        \
-    std::move(sonde_result_).value();                        \
+#define TRY(expression)                        \
+  (__extension__({                             \
+    auto sonde_result_ = (expression);         \
+    if (!sonde_result_.ok()) [[unlikely]] {    \
+      return std::move(sonde_result_).error(); \
+    }                                          \
+    std::move(sonde_result_).value();          \
   }))
 
 }  // namespace sonde

@@ -24,7 +24,8 @@ void skip_element_value(ByteReader& reader, int depth) {
     case 'e': return reader.skip(4);
     case '@': (void)skip_annotation(reader, depth); return;
     case '[':
-      for (std::uint16_t values = reader.u2(); values > 0 && !reader.overran(); --values) skip_element_value(reader, depth + 1);
+      for (std::uint16_t values = reader.u2(); values > 0 && !reader.overran(); --values)
+        skip_element_value(reader, depth + 1);
       return;
     default: return reader.skip(2);
   }

@@ -30,8 +30,9 @@ Result<void> ClassEditor::commit() {
   const Member& method = *current_;
   current_ = nullptr;
   const std::size_t begin = codes_.size();
-  Result<void> assembled = editor_.refused_ ? Result<void>(*editor_.refused_)
-                                            : assembler_.assemble(editor_.code_, editor_.stack_maps_, editor_.edits_, pool_, codes_);
+  Result<void> assembled = editor_.refused_
+                               ? Result<void>(*editor_.refused_)
+                               : assembler_.assemble(editor_.code_, editor_.stack_maps_, editor_.edits_, pool_, codes_);
   if (!assembled.ok()) {
     codes_.truncate(begin);
     return std::move(assembled).error().within("method `" + qualified_name(*cls_, method) + "`");
@@ -39,7 +40,8 @@ Result<void> ClassEditor::commit() {
   const EditedCode code{.method = &method,
                         .begin = static_cast<std::uint32_t>(begin),
                         .size = static_cast<std::uint32_t>(codes_.size() - begin)};
-  // Methods come mostly in order. One that is edited twice starts from its original code each time: the last one counts.
+  // Methods come mostly in order. One that is edited twice starts from its original code each time: the last one
+  // counts.
   const auto place = std::ranges::lower_bound(edited_, &method, std::less<>{}, &EditedCode::method);
   if (place != edited_.end() && place->method == &method) {
     *place = code;
@@ -98,7 +100,8 @@ void ClassEditor::write_methods() {
 
 Result<Bytes> ClassEditor::write() {
   if (pool_.is_full() || cls_->fields().size() + added_fields_.size() > 65535) {
-    return Error{ErrorCode::kTooLarge, pool_.is_full() ? "constant pool would pass 65535 entries" : "class would pass 65535 fields",
+    return Error{ErrorCode::kTooLarge,
+                 pool_.is_full() ? "constant pool would pass 65535 entries" : "class would pass 65535 fields",
                  {.path = "class `" + std::string(cls_->name()) + "`", .byte_offset = {}}};
   }
   const Bytes file = cls_->bytes();

@@ -76,7 +76,8 @@ Result<std::vector<Member>> ClassFile::parse_members(ByteReader& reader, std::st
   const std::uint16_t count = reader.u2();
   TRY(reader.check(kind));
   std::vector<Member> members;
-  // Eight bytes is the smallest member, so a count from damaged bytes cannot make us reserve more than the file is worth.
+  // Eight bytes is the smallest member, so a count from damaged bytes cannot make us reserve more than the file is
+  // worth.
   members.reserve(std::min<std::size_t>(count, reader.remaining() / 8));
   for (std::uint16_t i = 0; i < count; ++i) {
     const std::size_t at = reader.position();
@@ -92,8 +93,9 @@ Result<std::vector<Member>> ClassFile::parse_members(ByteReader& reader, std::st
     member.descriptor = pool_->utf8(member.descriptor_index);
     auto attributes = AttributeList::parse(*pool_, bytes_, 0, reader);
     if (!attributes.ok()) {
-      return std::move(attributes).error().within(std::string(kind) + " `" + std::string(member.name) +
-                                                  std::string(member.descriptor) + "`");
+      return std::move(attributes)
+          .error()
+          .within(std::string(kind) + " `" + std::string(member.name) + std::string(member.descriptor) + "`");
     }
     member.attributes = *attributes;
     member.bytes = bytes_.subspan(at, reader.position() - at);

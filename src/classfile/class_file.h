@@ -22,8 +22,8 @@ namespace sonde::classfile {
 struct Attribute {
   PoolIndex name_index;
   std::string_view name;
-  Bytes content;          // without the six bytes of name and length
-  std::uint32_t offset;   // of the content in the class file
+  Bytes content;         // without the six bytes of name and length
+  std::uint32_t offset;  // of the content in the class file
 };
 
 // attributes_count and the attributes after it, read one at a time while iterating.

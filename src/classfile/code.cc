@@ -34,7 +34,7 @@ constexpr std::uint32_t allowed_tags(Opcode opcode) {
     case Opcode::new_:
     case Opcode::anewarray:
     case Opcode::checkcast:
-    case Opcode::instanceof:
+    case Opcode:: instanceof:
     case Opcode::multianewarray: return bit(Tag::kClass);
     default: return 0;
   }
@@ -62,15 +62,16 @@ constexpr std::array<ScanFlags, 256> kScanFlags = [] {
 }();
 
 bool may_be_wide(Opcode opcode) {
-  return (opcode >= Opcode::iload && opcode <= Opcode::aload) || (opcode >= Opcode::istore && opcode <= Opcode::astore) ||
-         opcode == Opcode::ret || opcode == Opcode::iinc;
+  return (opcode >= Opcode::iload && opcode <= Opcode::aload) ||
+         (opcode >= Opcode::istore && opcode <= Opcode::astore) || opcode == Opcode::ret || opcode == Opcode::iinc;
 }
 
 }  // namespace
 
 Error Code::bad_instruction(std::uint32_t pc, std::string message) const {
   constexpr std::uint32_t kCodeStart = 8;  // max_stack, max_locals, code_length
-  return {ErrorCode::kMalformed, std::move(message),
+  return {ErrorCode::kMalformed,
+          std::move(message),
           {.path = pc_text(pc), .byte_offset = attribute_.offset + kCodeStart + pc}};
 }
 
@@ -86,7 +87,8 @@ Result<void> Code::parse_into(const ClassFile& cls, const Member& method, Code& 
   code.exceptions_.clear();
   const std::optional<Attribute> attribute = method.attributes.find(attribute::kCode);
   if (!attribute) {
-    return Error{ErrorCode::kInvalidArgument, "has no Code attribute", {.path = "method `" + qualified_name(cls, method) + "`"}};
+    return Error{
+        ErrorCode::kInvalidArgument, "has no Code attribute", {.path = "method `" + qualified_name(cls, method) + "`"}};
   }
   code.attribute_ = *attribute;
   auto result = code.parse_structure();
@@ -103,8 +105,10 @@ Result<void> Code::parse_structure() {
   // Before 45.3 the first three items of Code were one, one and two bytes long. No compiler wrote that in the last
   // thirty years, so it is named rather than parsed wrongly.
   if (cls_->major_version() == kOldestMajor && cls_->minor_version() < 3) {
-    return Error{ErrorCode::kUnsupported, "class version 45." + std::to_string(cls_->minor_version()) +
-                 " has the Code layout of pre-release Java", {.path = {}, .byte_offset = attribute_.offset}};
+    return Error{
+        ErrorCode::kUnsupported,
+        "class version 45." + std::to_string(cls_->minor_version()) + " has the Code layout of pre-release Java",
+        {.path = {}, .byte_offset = attribute_.offset}};
   }
   max_stack_ = reader.u2();
   max_locals_ = reader.u2();
@@ -113,14 +117,16 @@ Result<void> Code::parse_structure() {
   auto whole = reader.check("the code array");
   if (!whole.ok()) return std::move(whole).error().shifted(attribute_.offset);
   if (length == 0 || length > kMaxCodeLength) {
-    return Error{ErrorCode::kMalformed, "code_length " + std::to_string(length) + " is not in 1..65535",
+    return Error{ErrorCode::kMalformed,
+                 "code_length " + std::to_string(length) + " is not in 1..65535",
                  {.path = {}, .byte_offset = attribute_.offset + 4}};
   }
   TRY(parse_exceptions(reader));
   attributes_ = TRY(AttributeList::parse(cls_->pool(), attribute_.content, attribute_.offset, reader));
   stack_map_table_ = attributes_.find(attribute::kStackMapTable);
   if (!reader.at_end()) {
-    return Error{ErrorCode::kMalformed, std::to_string(reader.remaining()) + " bytes follow the last attribute",
+    return Error{ErrorCode::kMalformed,
+                 std::to_string(reader.remaining()) + " bytes follow the last attribute",
                  {.path = {}, .byte_offset = attribute_.offset + reader.position()}};
   }
   return {};
@@ -191,7 +197,8 @@ Result<void> Code::check_operands() const {
       fits = ((kAllowedTags[code[pc]] >> static_cast<unsigned>(pool.tag(insn.pool_index()))) & 1U) != 0;
       if (insn.opcode() == Opcode::multianewarray) fits = fits && code[pc + 3] != 0;
     }
-    if (!fits) [[unlikely]] return bad_operand(pc);
+    if (!fits) [[unlikely]]
+      return bad_operand(pc);
   }
   return {};
 }
@@ -212,7 +219,8 @@ Result<std::uint32_t> Code::variable_length(std::uint32_t pc) const {
   const Switch cases = insn.as_switch();
   // A table with high < low has a size that wrapped around, so it fails the same test as one that is too long.
   if (cases.length() > left) {
-    return bad_instruction(pc, "switch with " + std::to_string(cases.size()) + " cases is cut off by the end of the code");
+    return bad_instruction(pc,
+                           "switch with " + std::to_string(cases.size()) + " cases is cut off by the end of the code");
   }
   return static_cast<std::uint32_t>(cases.length());
 }
@@ -224,8 +232,10 @@ Error Code::bad_operand(std::uint32_t pc) const {
     return bad_instruction(pc, "newarray of unknown type " + std::to_string(insn.operand_u1(1)));
   }
   const Tag tag = cls_->pool().tag(insn.pool_index());
-  if (insn.opcode() == Opcode::multianewarray && tag == Tag::kClass) return bad_instruction(pc, "multianewarray of no dimension");
-  return bad_instruction(pc, mnemonic + " #" + std::to_string(insn.pool_index().value()) + " points at " + std::string(name_of(tag)));
+  if (insn.opcode() == Opcode::multianewarray && tag == Tag::kClass)
+    return bad_instruction(pc, "multianewarray of no dimension");
+  return bad_instruction(
+      pc, mnemonic + " #" + std::to_string(insn.pool_index().value()) + " points at " + std::string(name_of(tag)));
 }
 
 Result<void> Code::check_targets() const {
@@ -249,12 +259,15 @@ Result<void> Code::check_targets() const {
     const ExceptionEntry& entry = exceptions_[i];
     const bool end_fits = entry.end.value() == length() || is_instruction(entry.end);
     const bool type_fits = entry.catch_type.value() == 0 || cls_->pool().is(entry.catch_type, Tag::kClass);
-    if (is_instruction(entry.start) && end_fits && entry.start < entry.end && is_instruction(entry.handler) && type_fits) continue;
+    if (is_instruction(entry.start) && end_fits && entry.start < entry.end && is_instruction(entry.handler) &&
+        type_fits)
+      continue;
     return Error{ErrorCode::kMalformed,
-                 "range " + std::to_string(entry.start.value()) + ".." + std::to_string(entry.end.value()) + " handler " +
-                     std::to_string(entry.handler.value()) + " type #" + std::to_string(entry.catch_type.value()) +
-                     " does not fit the code",
-                 {.path = "exception table entry " + std::to_string(i), .byte_offset = attribute_.offset + 8 + length() + 2 + i * 8}};
+                 "range " + std::to_string(entry.start.value()) + ".." + std::to_string(entry.end.value()) +
+                     " handler " + std::to_string(entry.handler.value()) + " type #" +
+                     std::to_string(entry.catch_type.value()) + " does not fit the code",
+                 {.path = "exception table entry " + std::to_string(i),
+                  .byte_offset = attribute_.offset + 8 + length() + 2 + i * 8}};
   }
   return {};
 }

@@ -40,7 +40,9 @@ class Code {
   [[nodiscard]] bool is_instruction(Pc pc) const { return pc.value() < length() && is_start_[pc.value()] != 0; }
   // Where instructions start, ascending; the code's length closes the list.
   [[nodiscard]] std::span<const std::uint16_t> starts() const { return {starts_.data(), starts_count_}; }
-  [[nodiscard]] std::span<const Pc> jumps() const { return {jumps_.data(), jumps_count_}; }  // branches and switches, ascending
+  [[nodiscard]] std::span<const Pc> jumps() const {
+    return {jumps_.data(), jumps_count_};
+  }  // branches and switches, ascending
 
   [[nodiscard]] const std::vector<ExceptionEntry>& exceptions() const { return exceptions_; }
   [[nodiscard]] const AttributeList& attributes() const { return attributes_; }
@@ -69,8 +71,8 @@ class Code {
   std::uint16_t max_locals_ = 0;
   Bytes bytes_;
   // The lists keep the size of the longest method seen; the counts say how much of each is this method's.
-  std::vector<std::uint8_t> is_start_;   // 1 where an instruction starts
-  std::vector<std::uint16_t> starts_;    // the same as a list, so that walks need not decode lengths
+  std::vector<std::uint8_t> is_start_;     // 1 where an instruction starts
+  std::vector<std::uint16_t> starts_;      // the same as a list, so that walks need not decode lengths
   std::vector<std::uint16_t> pool_users_;  // instructions with a constant pool operand
   std::vector<Pc> jumps_;
   std::size_t starts_count_ = 0;

@@ -33,7 +33,9 @@ std::uint8_t* copy_short(std::uint8_t* to, const std::uint8_t* from, std::size_t
   return to + size;
 }
 
-std::uint32_t distance(const std::uint8_t* from, const std::uint8_t* to) { return static_cast<std::uint32_t>(to - from); }
+std::uint32_t distance(const std::uint8_t* from, const std::uint8_t* to) {
+  return static_cast<std::uint32_t>(to - from);
+}
 
 }  // namespace
 
@@ -41,7 +43,8 @@ std::uint32_t CodeMap::position(Pc pc) const {
   std::uint32_t at = label(pc);
   const auto& insertions = edits_->insertions;
   const std::uint32_t key = pc.value() * 2;
-  for (auto i = std::ranges::lower_bound(insertions, key, {}, &CodeEdits::Insertion::key); i != insertions.end() && i->key == key; ++i) {
+  for (auto i = std::ranges::lower_bound(insertions, key, {}, &CodeEdits::Insertion::key);
+       i != insertions.end() && i->key == key; ++i) {
     at += edits_->at(i->snippet).size;
   }
   return at;
@@ -152,9 +155,9 @@ std::uint8_t* CodeAssembler::write_stubs(const Context& context, std::uint8_t* b
 std::uint32_t CodeAssembler::target_of(const Context& context, Pc from, std::uint32_t which, Pc original) const {
   const auto& redirects = context.edits.redirects;
   if (!redirects.empty()) {
-    const auto found = std::lower_bound(redirects.begin(), redirects.end(), std::pair(from, which), [](const CodeEdits::Redirect& r, const auto& key) {
-      return std::pair(r.from, r.which) < key;
-    });
+    const auto found = std::lower_bound(
+        redirects.begin(), redirects.end(), std::pair(from, which),
+        [](const CodeEdits::Redirect& r, const auto& key) { return std::pair(r.from, r.which) < key; });
     if (found != redirects.end() && found->from == from && found->which == which) return map_.stub(found->stub);
   }
   return map_.label(original);
@@ -182,7 +185,8 @@ bool CodeAssembler::link_branch(const Context& context, std::uint8_t* base, std:
     return true;
   }
   store_u2(base + from + 1, u2_of(target - from));
-  if (fits_short(static_cast<std::int64_t>(target) - from)) [[likely]] return true;
+  if (fits_short(static_cast<std::int64_t>(target) - from)) [[likely]]
+    return true;
   wide_jumps_[jump] = 1;
   return false;
 }
@@ -192,7 +196,9 @@ void CodeAssembler::link_switch(const Context& context, std::uint8_t* base, std:
   const Switch cases = insn.as_switch();
   const std::uint32_t position = jump_positions_[jump];
   std::uint8_t* operands = base + switch_operands(position);
-  const auto offset = [&](std::uint32_t which, Pc original) { return target_of(context, insn.pc(), which, original) - position; };
+  const auto offset = [&](std::uint32_t which, Pc original) {
+    return target_of(context, insn.pc(), which, original) - position;
+  };
   store_u4(operands, offset(JumpEdge::kDefault, cases.default_target()));
   const std::uint32_t stride = cases.is_table() ? 4 : 8;
   for (std::uint32_t i = 0; i < cases.size(); ++i) store_u4(operands + 12 + i * stride, offset(i, cases.target(i)));
@@ -268,7 +274,8 @@ void CodeAssembler::collect_inner_frames(const Context& context) {
         // Insertions after pc end where the next label begins, so their start is found from there.
         at = map_.label(state);
         if (after) {
-          for (const auto* same = &insertion; same != edits.insertions.data() + edits.insertions.size() && same->key == key; ++same) {
+          for (const auto* same = &insertion;
+               same != edits.insertions.data() + edits.insertions.size() && same->key == key; ++same) {
             at -= edits.at(same->snippet).size;
           }
         }
@@ -298,15 +305,16 @@ Result<void> CodeAssembler::write_attributes(const Context& context) {
   out.u2(count);
   const bool has_table = code.stack_map_table().has_value();
   // A class of version 50 may leave frames out and be verified the old way; one with some of its frames could not.
-  const bool uses_frames = code.owner().has_frames() &&
-                           (has_table || code.owner().major_version() > kFramesMajor ||
-                            (code.jumps().empty() && code.exceptions().empty()));
+  const bool uses_frames = code.owner().has_frames() && (has_table || code.owner().major_version() > kFramesMajor ||
+                                                         (code.jumps().empty() && code.exceptions().empty()));
   const auto open = [&](PoolIndex name) {
     out.u2(name.value());
     out.u4(0);
     return out.size();
   };
-  const auto close = [&](std::size_t begin) { out.patch_u4(begin - 4, static_cast<std::uint32_t>(out.size() - begin)); };
+  const auto close = [&](std::size_t begin) {
+    out.patch_u4(begin - 4, static_cast<std::uint32_t>(out.size() - begin));
+  };
   for (const Attribute& attribute : code.attributes()) {
     const std::size_t begin = open(attribute.name_index);
     if (uses_frames && attribute.name == attribute::kStackMapTable) {
@@ -348,7 +356,8 @@ Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stac
   do {
     code_size = distance(base, write_code(context, base));
     if (code_size > kMaxCodeLength) {
-      return Error{ErrorCode::kTooLarge, "would take " + std::to_string(code_size) + " bytes of code, 65535 is the limit",
+      return Error{ErrorCode::kTooLarge,
+                   "would take " + std::to_string(code_size) + " bytes of code, 65535 is the limit",
                    {.path = "Code", .byte_offset = {}}};
     }
   } while (!link(context, base));
@@ -356,8 +365,10 @@ Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stac
   for (const LocalType type : edits.locals) local_slots += type == LocalType::kLong ? 2 : 1;
   const std::uint32_t stack = max_stack(context);
   if (stack > 65535 || edits.handlers.size() > 65535) {
-    return Error{ErrorCode::kTooLarge, stack > 65535 ? "needs an operand stack of more than 65535 slots" : "needs more than 65535 exception handlers",
-                 {.path = "Code", .byte_offset = {}}};
+    return Error{
+        ErrorCode::kTooLarge,
+        stack > 65535 ? "needs an operand stack of more than 65535 slots" : "needs more than 65535 exception handlers",
+        {.path = "Code", .byte_offset = {}}};
   }
   out.truncate(begin + kHeader + code_size);
   out.patch_u2(begin, u2_of(stack));

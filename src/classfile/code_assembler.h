@@ -40,7 +40,9 @@ class CodeMap {
   [[nodiscard]] const std::uint32_t* labels() const { return labels_.data(); }
   [[nodiscard]] const Code& code() const { return *code_; }
   [[nodiscard]] std::uint32_t stub(StubId id) const { return stubs_[id.value()]; }
-  [[nodiscard]] std::uint32_t of(Target target) const { return target.is_stub() ? stub(target.stub()) : label(target.pc()); }
+  [[nodiscard]] std::uint32_t of(Target target) const {
+    return target.is_stub() ? stub(target.stub()) : label(target.pc());
+  }
 
  private:
   friend class CodeAssembler;

@@ -22,8 +22,9 @@ struct SlotEffect {
   std::int32_t pushed;
 };
 constexpr SlotEffect kStackOps[] = {
-    {Opcode::pop, 1, 0},     {Opcode::pop2, 2, 0},    {Opcode::dup, 1, 2},     {Opcode::dup_x1, 2, 3}, {Opcode::dup_x2, 3, 4},
-    {Opcode::dup2, 2, 4},    {Opcode::dup2_x1, 3, 5}, {Opcode::dup2_x2, 4, 6}, {Opcode::swap, 2, 2},
+    {Opcode::pop, 1, 0},     {Opcode::pop2, 2, 0},    {Opcode::dup, 1, 2},
+    {Opcode::dup_x1, 2, 3},  {Opcode::dup_x2, 3, 4},  {Opcode::dup2, 2, 4},
+    {Opcode::dup2_x1, 3, 5}, {Opcode::dup2_x2, 4, 6}, {Opcode::swap, 2, 2},
 };
 
 Opcode with_type(Opcode int_form, LocalType type) {
@@ -152,7 +153,8 @@ CodeBuilder& CodeBuilder::invoke_static(const MemberRef& method) {
   }
   emit(Opcode::invokestatic);
   out_.u2(pool_.method_ref(method).value());
-  adjust(static_cast<std::int32_t>(descriptor->parameter_slots()), static_cast<std::int32_t>(descriptor->return_slots()));
+  adjust(static_cast<std::int32_t>(descriptor->parameter_slots()),
+         static_cast<std::int32_t>(descriptor->return_slots()));
   return *this;
 }
 

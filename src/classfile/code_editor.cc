@@ -46,13 +46,15 @@ Result<void> CodeEditor::open(const ClassFile& cls, const Member& method, PoolBu
 
 void CodeEditor::refuse(const char* message, Pc pc) {
   if (refused_) return;
-  refused_ = Error{ErrorCode::kInvalidArgument, message, {.path = "edit at pc " + std::to_string(pc.value()), .byte_offset = {}}};
+  refused_ = Error{
+      ErrorCode::kInvalidArgument, message, {.path = "edit at pc " + std::to_string(pc.value()), .byte_offset = {}}};
 }
 
 LocalIndex CodeEditor::new_local(LocalType type) {
   const std::uint32_t slots = type == LocalType::kLong ? 2 : 1;
   if (next_local_ + slots > 65535) {
-    refused_ = Error{ErrorCode::kTooLarge, "no room for another local variable", {.path = "max_locals", .byte_offset = {}}};
+    refused_ =
+        Error{ErrorCode::kTooLarge, "no room for another local variable", {.path = "max_locals", .byte_offset = {}}};
     return {};
   }
   edits_.locals.push_back(type);
@@ -80,7 +82,8 @@ void CodeEditor::on_edge(JumpEdge edge, SnippetId snippet) {
   const Instruction insn = code_.at(pc);
   if (edge.which == JumpEdge::kFallThrough) {
     // Code that runs off its end is refused by every verifier, but the parser does not look at control flow.
-    if (!falls_through(insn.opcode()) || insn.next_pc().value() == code_.length()) return refuse("the next instruction is not reached from here", pc);
+    if (!falls_through(insn.opcode()) || insn.next_pc().value() == code_.length())
+      return refuse("the next instruction is not reached from here", pc);
     edits_.insert(pc.value() * 2 + 1, snippet);
     return;
   }

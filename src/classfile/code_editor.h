@@ -34,8 +34,8 @@ using StubId = Id<struct StubTag, std::uint32_t>;
 // An instruction of the method or an appended stub.
 class Target {
  public:
-  Target(Pc pc) : value_(pc.value()), is_stub_(false) {}               // NOLINT(google-explicit-constructor)
-  Target(StubId stub) : value_(stub.value()), is_stub_(true) {}     // NOLINT(google-explicit-constructor)
+  Target(Pc pc) : value_(pc.value()), is_stub_(false) {}         // NOLINT(google-explicit-constructor)
+  Target(StubId stub) : value_(stub.value()), is_stub_(true) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool is_stub() const { return is_stub_; }
   [[nodiscard]] Pc pc() const { return Pc(value_); }
   [[nodiscard]] StubId stub() const { return StubId(value_); }
@@ -47,9 +47,9 @@ class Target {
 
 // One way out of an instruction.
 struct JumpEdge {
-  static constexpr std::uint32_t kDefault = ~std::uint32_t{0};      // a switch's default
+  static constexpr std::uint32_t kDefault = ~std::uint32_t{0};  // a switch's default
   static constexpr std::uint32_t kFallThrough = kDefault - 1;
-  static constexpr std::uint32_t kTaken = 0;                        // the only target of a branch
+  static constexpr std::uint32_t kTaken = 0;  // the only target of a branch
 
   Pc from;
   std::uint32_t which = kTaken;  // kTaken, kFallThrough, kDefault or the number of a switch's case
@@ -82,8 +82,8 @@ struct Handler {
   Pc start;
   Pc end;  // exclusive; code inserted before `start` is covered, code inserted before `end` is not
   Target handler;
-  PoolIndex catch_type;               // 0: any
-  std::uint16_t origin = kNoOrigin;   // the row of the original table that it comes from: type annotations follow it
+  PoolIndex catch_type;              // 0: any
+  std::uint16_t origin = kNoOrigin;  // the row of the original table that it comes from: type annotations follow it
 };
 
 // Everything a pass asked for. CodeAssembler reads it.
@@ -154,7 +154,8 @@ class CodeEditor {
 
   void at_entry(SnippetId snippet) { edits_.entry.push_back(snippet); }
   void before(Pc pc, SnippetId snippet) {
-    if (!code_.is_instruction(pc)) [[unlikely]] return refuse("no instruction starts here", pc);
+    if (!code_.is_instruction(pc)) [[unlikely]]
+      return refuse("no instruction starts here", pc);
     edits_.insert(pc.value() * 2, snippet);
   }
   void after(Pc pc, SnippetId snippet) { on_edge(JumpEdge::fall_through(pc), snippet); }

@@ -17,8 +17,8 @@
 namespace sonde::classfile {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::assemble;
+using ::testing::HasSubstr;
 using testing::ParsedMethod;
 using testing::TestClass;
 
@@ -202,9 +202,8 @@ TEST(CodeEditor, NewLocalsAreInEveryFrame) {
     const LocalIndex count = code.new_local(LocalType::kInt);
     EXPECT_EQ(sum, LocalIndex(2));
     EXPECT_EQ(count, LocalIndex(4));
-    code.at_entry(code.snippet([&](CodeBuilder& b) {
-      b.push_long(0).store(LocalType::kLong, sum).push(0).store(LocalType::kInt, count);
-    }));
+    code.at_entry(code.snippet(
+        [&](CodeBuilder& b) { b.push_long(0).store(LocalType::kLong, sum).push(0).store(LocalType::kInt, count); }));
   });
   EXPECT_EQ(edited.code().max_locals(), 5);
   EXPECT_EQ(edited.code().max_stack(), 2);
@@ -273,8 +272,10 @@ TEST(CodeEditor, LandingPadsCatchCorrectAndGoOn) {
     Handler& original = code.handlers()[0];
     original.handler = code.append_stub(StubFrame::same_as(Pc(4)), correct, Pc(4));
     const SnippetId rethrow = code.snippet([&](CodeBuilder& b) { b.iinc(count, -1).op(Opcode::athrow); });
-    code.handlers().push_back(
-        {.start = Pc(0), .end = Pc(3), .handler = code.append_stub(StubFrame::thrown(), rethrow), .catch_type = PoolIndex(0)});
+    code.handlers().push_back({.start = Pc(0),
+                               .end = Pc(3),
+                               .handler = code.append_stub(StubFrame::thrown(), rethrow),
+                               .catch_type = PoolIndex(0)});
   });
   EXPECT_EQ(edited.listing(), R"(0 iconst_5
 1 istore
@@ -307,7 +308,8 @@ TEST(CodeEditor, JumpsThatNoLongerReachBecomeWide) {
     for (const Instruction insn : code.code().instructions()) code.before(insn.pc(), id);
   });
   ASSERT_TRUE(edited.committed().ok());
-  EXPECT_THAT(edited.listing(), HasSubstr("1 iload_0\n2 nop\n3 ifeq 11\n6 goto_w 40017\n11 nop\n12 goto_w 40017\n17 nop\n"));
+  EXPECT_THAT(edited.listing(),
+              HasSubstr("1 iload_0\n2 nop\n3 ifeq 11\n6 goto_w 40017\n11 nop\n12 goto_w 40017\n17 nop\n"));
   EXPECT_EQ(edited.frames(), "frame 11: int |\nframe 40017: int |\n");
 }
 
@@ -379,11 +381,14 @@ TEST(CodeEditor, ImpossibleEditsAreRefused) {
     EXPECT_TRUE(std::ranges::equal(edited.bytes(), edited.original()));
     return edited.committed().ok() ? "not refused" : edited.committed().error().to_string();
   };
-  EXPECT_THAT(refused([](CodeEditor& code) { code.before(Pc(2), nop(code)); }), HasSubstr("no instruction starts here"));
+  EXPECT_THAT(refused([](CodeEditor& code) { code.before(Pc(2), nop(code)); }),
+              HasSubstr("no instruction starts here"));
   EXPECT_THAT(refused([](CodeEditor& code) { code.after(Pc(5), nop(code)); }), HasSubstr("not reached from here"));
-  EXPECT_THAT(refused([](CodeEditor& code) { code.on_edge(JumpEdge::case_of(Pc(1), 1), nop(code)); }), HasSubstr("no such edge"));
-  EXPECT_THAT(refused([](CodeEditor& code) { code.before(Pc(0), code.snippet([](CodeBuilder& b) { b.op(Opcode::bipush); })); }),
-              HasSubstr("does not fit"));
+  EXPECT_THAT(refused([](CodeEditor& code) { code.on_edge(JumpEdge::case_of(Pc(1), 1), nop(code)); }),
+              HasSubstr("no such edge"));
+  EXPECT_THAT(
+      refused([](CodeEditor& code) { code.before(Pc(0), code.snippet([](CodeBuilder& b) { b.op(Opcode::bipush); })); }),
+      HasSubstr("does not fit"));
 }
 
 TEST(CodeBuilder, ChoosesTheShortestForms) {

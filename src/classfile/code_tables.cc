@@ -27,7 +27,8 @@ class Patcher {
     const Code& code = map_.code();
     for (std::size_t i = 0; i < rows; ++i, row += kRow) {
       const std::uint32_t pc = load_u2(row);
-      const std::uint32_t label = code.is_instruction(Pc(pc)) ? labels[pc] : map_.label_near(checked(pc, map_.old_length() - 1));
+      const std::uint32_t label =
+          code.is_instruction(Pc(pc)) ? labels[pc] : map_.label_near(checked(pc, map_.old_length() - 1));
       store_u2(row, static_cast<std::uint16_t>(label));
     }
     reader_.skip(rows * kRow);
@@ -78,7 +79,8 @@ class Patcher {
     const std::size_t at = reader_.position();
     const std::uint16_t origin = reader_.u2();
     for (std::size_t i = 0; i < handlers_.size(); ++i) {
-      if (handlers_[i].origin == origin && origin != Handler::kNoOrigin) return patch(at, static_cast<std::uint32_t>(i));
+      if (handlers_[i].origin == origin && origin != Handler::kNoOrigin)
+        return patch(at, static_cast<std::uint32_t>(i));
     }
   }
 
@@ -160,7 +162,8 @@ Result<bool> rewrite_code_table(const Attribute& attribute, const CodeMap& map, 
   if (variables) patcher.local_variables();
   if (annotations) patcher.type_annotations();
   if (!patcher.fits()) {
-    return Error{ErrorCode::kMalformed, "does not fit its length or the code",
+    return Error{ErrorCode::kMalformed,
+                 "does not fit its length or the code",
                  {.path = "Code, " + std::string(name), .byte_offset = attribute.offset}};
   }
   return true;

@@ -11,8 +11,8 @@ constexpr std::uint8_t kUtf8Header = 3;
 constexpr std::uint8_t kUnknown = 0;
 
 // Bytes of an entry with its tag; for Utf8 without its text.
-constexpr std::array<std::uint8_t, 21> kEntrySize = {
-    kUnknown, kUtf8Header, kUnknown, 5, 5, 9, 9, 3, 3, 5, 5, 5, 5, kUnknown, kUnknown, 4, 3, 5, 5, 3, 3};
+constexpr std::array<std::uint8_t, 21> kEntrySize = {kUnknown, kUtf8Header, kUnknown, 5,        5, 9, 9, 3, 3, 5, 5,
+                                                     5,        5,           kUnknown, kUnknown, 4, 3, 5, 5, 3, 3};
 
 constexpr bool takes_two_slots(Tag tag) { return tag == Tag::kLong || tag == Tag::kDouble; }
 
@@ -48,7 +48,8 @@ Result<ConstantPool> ConstantPool::parse(Bytes file, ByteReader& reader) {
   const std::uint16_t count = reader.u2();
   TRY(reader.check("constant_pool_count"));
   if (count == 0) {
-    return Error{ErrorCode::kMalformed, "constant_pool_count is 0, the smallest is 1",
+    return Error{ErrorCode::kMalformed,
+                 "constant_pool_count is 0, the smallest is 1",
                  {.path = "constant pool", .byte_offset = reader.position() - 2}};
   }
   pool.begin_ = static_cast<std::uint32_t>(reader.position());

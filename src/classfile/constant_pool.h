@@ -70,8 +70,8 @@ class ConstantPool {
   [[nodiscard]] NameAndType name_and_type(PoolIndex index) const;
   // Fieldref, Methodref, InterfaceMethodref; for Dynamic and InvokeDynamic the class name is empty.
   [[nodiscard]] MemberRef member(PoolIndex index) const;
-  [[nodiscard]] std::uint32_t u4_value(PoolIndex index) const;  // Integer and Float, as bits
-  [[nodiscard]] std::uint64_t u8_value(PoolIndex index) const;  // Long and Double, as bits
+  [[nodiscard]] std::uint32_t u4_value(PoolIndex index) const;         // Integer and Float, as bits
+  [[nodiscard]] std::uint64_t u8_value(PoolIndex index) const;         // Long and Double, as bits
   [[nodiscard]] std::uint8_t reference_kind(PoolIndex index) const;    // MethodHandle
   [[nodiscard]] PoolIndex reference_index(PoolIndex index) const;      // MethodHandle
   [[nodiscard]] std::uint16_t bootstrap_index(PoolIndex index) const;  // Dynamic, InvokeDynamic

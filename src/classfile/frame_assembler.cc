@@ -52,7 +52,8 @@ void FrameAssembler::copy(const StackMapTable& table, const CodeMap& map, ByteWr
         const std::size_t at = reader.position();
         if (tag < TypeTag::kObject) continue;
         const std::uint16_t data = reader.u2();
-        if (tag == TypeTag::kUninitialized) out.patch_u2(begin + at, static_cast<std::uint16_t>(map.position(Pc(data))));
+        if (tag == TypeTag::kUninitialized)
+          out.patch_u2(begin + at, static_cast<std::uint16_t>(map.position(Pc(data))));
       }
     };
     if (type == FrameType::kFull) {
@@ -121,7 +122,8 @@ bool FrameAssembler::compose(const Wanted& wanted, const Code& code, const CodeE
     locals_.assign(list->locals(*frame).begin(), list->locals(*frame).end());
     stack_.assign(list->stack(*frame).begin(), list->stack(*frame).end());
   } else {
-    if (wanted.frame.kind == StubFrame::Kind::kThrownInConstructor) locals_.push_back({.tag = TypeTag::kUninitializedThis});
+    if (wanted.frame.kind == StubFrame::Kind::kThrownInConstructor)
+      locals_.push_back({.tag = TypeTag::kUninitializedThis});
     stack_.push_back({.tag = TypeTag::kObject, .data = pool.class_info("java/lang/Throwable").value()});
   }
   append_new_locals(code, edits);

@@ -20,10 +20,16 @@ class FrameAssembler {
  public:
   void clear() { wanted_.clear(); }
   // A frame at a new offset with the types that hold before an instruction of the original code.
-  void want(std::uint32_t offset, Pc like) { wanted_.push_back({.offset = offset, .frame = StubFrame::same_as(like), .entry = false}); }
-  void want(std::uint32_t offset, StubFrame frame) { wanted_.push_back({.offset = offset, .frame = frame, .entry = false}); }
+  void want(std::uint32_t offset, Pc like) {
+    wanted_.push_back({.offset = offset, .frame = StubFrame::same_as(like), .entry = false});
+  }
+  void want(std::uint32_t offset, StubFrame frame) {
+    wanted_.push_back({.offset = offset, .frame = frame, .entry = false});
+  }
   // A frame inside entry code, where new locals hold nothing yet.
-  void want_in_entry(std::uint32_t offset) { wanted_.push_back({.offset = offset, .frame = StubFrame::same_as(Pc(0)), .entry = true}); }
+  void want_in_entry(std::uint32_t offset) {
+    wanted_.push_back({.offset = offset, .frame = StubFrame::same_as(Pc(0)), .entry = true});
+  }
   [[nodiscard]] bool wants_none() const { return wanted_.empty(); }
 
   // The content of the attribute, from number_of_entries on. Returns the number of frames.

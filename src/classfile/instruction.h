@@ -116,7 +116,9 @@ class InstructionRange {
   };
 
   [[nodiscard]] Iterator begin() const { return {code_.data(), starts_.data()}; }
-  [[nodiscard]] Iterator end() const { return {code_.data(), starts_.data() + (starts_.empty() ? 0 : starts_.size() - 1)}; }
+  [[nodiscard]] Iterator end() const {
+    return {code_.data(), starts_.data() + (starts_.empty() ? 0 : starts_.size() - 1)};
+  }
 
  private:
   Bytes code_;

@@ -89,9 +89,7 @@ constexpr Flow flow_of(Opcode opcode) { return info_of(opcode).flow; }
 
 constexpr bool is_conditional(Opcode opcode) { return flow_of(opcode) == Flow::branch; }
 constexpr bool is_return(Opcode opcode) { return opcode >= Opcode::ireturn && opcode <= Opcode::return_; }
-constexpr bool is_invoke(Opcode opcode) {
-  return opcode >= Opcode::invokevirtual && opcode <= Opcode::invokedynamic;
-}
+constexpr bool is_invoke(Opcode opcode) { return opcode >= Opcode::invokevirtual && opcode <= Opcode::invokedynamic; }
 // Whether execution may go on with the instruction that follows. jsr does, when its subroutine returns.
 constexpr bool falls_through(Opcode opcode) {
   const Flow flow = flow_of(opcode);

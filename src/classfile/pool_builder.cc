@@ -70,7 +70,8 @@ PoolIndex PoolBuilder::intern(Bytes entry) {
     return PoolIndex(0);
   }
   const auto index = static_cast<std::uint16_t>(count_);
-  added_entries_.push_back({.begin = static_cast<std::uint32_t>(added_.size()), .size = static_cast<std::uint32_t>(entry.size())});
+  added_entries_.push_back(
+      {.begin = static_cast<std::uint32_t>(added_.size()), .size = static_cast<std::uint32_t>(entry.size())});
   if (two_slots) added_entries_.push_back({.begin = 0, .size = 0});
   added_.bytes(entry);
   count_ += slots;

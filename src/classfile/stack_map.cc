@@ -50,7 +50,8 @@ Result<void> StackMapTable::parse_into(const Code& code, Attribute attribute, St
   for (std::uint16_t i = 0; i < count; ++i) {
     const std::size_t at = reader.position();
     const auto malformed = [&](std::string message) {
-      return Error{ErrorCode::kMalformed, std::move(message),
+      return Error{ErrorCode::kMalformed,
+                   std::move(message),
                    {.path = "StackMapTable, frame " + std::to_string(i), .byte_offset = attribute.offset + at}};
     };
     const std::uint8_t type = reader.u1();
@@ -65,11 +66,14 @@ Result<void> StackMapTable::parse_into(const Code& code, Attribute attribute, St
     if (!checked.ok()) {
       return std::move(checked).error().within("StackMapTable, frame " + std::to_string(i)).shifted(attribute.offset);
     }
-    if (!code.is_instruction(Pc(pc))) return malformed("stands at " + std::to_string(pc) + ", where no instruction starts");
-    table.frames_.push_back({.type = type, .pc = Pc(pc), .body = attribute.content.subspan(body, reader.position() - body)});
+    if (!code.is_instruction(Pc(pc)))
+      return malformed("stands at " + std::to_string(pc) + ", where no instruction starts");
+    table.frames_.push_back(
+        {.type = type, .pc = Pc(pc), .body = attribute.content.subspan(body, reader.position() - body)});
   }
   if (!reader.check("StackMapTable").ok() || !reader.at_end()) {
-    return Error{ErrorCode::kMalformed, "length does not fit its frames",
+    return Error{ErrorCode::kMalformed,
+                 "length does not fit its frames",
                  {.path = "StackMapTable", .byte_offset = attribute.offset}};
   }
   return {};
@@ -105,8 +109,9 @@ void FrameList::expand(const Code& code, const StackMapTable& table, PoolBuilder
       frame.locals = read(reader.u2());
       frame.stack = read(reader.u2());
     } else {
-      const std::uint32_t chopped =
-          compressed.type >= FrameType::kChop && compressed.type < FrameType::kSameExtended ? FrameType::kSameExtended - compressed.type : 0;
+      const std::uint32_t chopped = compressed.type >= FrameType::kChop && compressed.type < FrameType::kSameExtended
+                                        ? FrameType::kSameExtended - compressed.type
+                                        : 0;
       frame.locals = before.locals - std::min(before.locals, chopped);
       types_.reserve(types_.size() + frame.locals);
       for (std::uint32_t i = 0; i < frame.locals; ++i) types_.push_back(types_[before.first + i]);
@@ -135,7 +140,8 @@ VerificationType type_of_descriptor(std::string_view descriptor, PoolBuilder& po
     case 'J': return {.tag = TypeTag::kLong};
     case 'F': return {.tag = TypeTag::kFloat};
     case 'D': return {.tag = TypeTag::kDouble};
-    case 'L': return {.tag = TypeTag::kObject, .data = pool.class_info(descriptor.substr(1, descriptor.size() - 2)).value()};
+    case 'L':
+      return {.tag = TypeTag::kObject, .data = pool.class_info(descriptor.substr(1, descriptor.size() - 2)).value()};
     case '[': return {.tag = TypeTag::kObject, .data = pool.class_info(descriptor).value()};
     default: return {.tag = TypeTag::kTop};
   }
@@ -181,7 +187,8 @@ void FrameWriter::add(std::uint32_t offset, std::span<const VerificationType> lo
                       std::span<const VerificationType> stack) {
   const std::uint32_t delta = offset - previous_offset_ - (count_ == 0 ? 0 : 1);
   const std::size_t common = std::min(locals.size(), previous_.size());
-  const bool prefix = std::equal(locals.begin(), locals.begin() + static_cast<std::ptrdiff_t>(common), previous_.begin());
+  const bool prefix =
+      std::equal(locals.begin(), locals.begin() + static_cast<std::ptrdiff_t>(common), previous_.begin());
   const auto grown = static_cast<std::ptrdiff_t>(locals.size()) - static_cast<std::ptrdiff_t>(previous_.size());
   if (prefix && grown == 0 && stack.empty()) {
     header(0, FrameType::kSameExtended, delta);

@@ -46,9 +46,9 @@ struct FrameType {
   static constexpr std::uint8_t kSameLocals1 = 64;
   static constexpr std::uint8_t kReserved = 128;
   static constexpr std::uint8_t kSameLocals1Extended = 247;
-  static constexpr std::uint8_t kChop = 248;          // 248..250: the last 251 - type locals are gone
+  static constexpr std::uint8_t kChop = 248;  // 248..250: the last 251 - type locals are gone
   static constexpr std::uint8_t kSameExtended = 251;
-  static constexpr std::uint8_t kAppend = 252;        // 252..254: type - 251 more locals
+  static constexpr std::uint8_t kAppend = 252;  // 252..254: type - 251 more locals
   static constexpr std::uint8_t kFull = 255;
 };
 
@@ -88,7 +88,9 @@ class FrameList {
   void add(Pc pc, std::span<const VerificationType> locals, std::span<const VerificationType> stack);
 
   [[nodiscard]] const std::vector<Frame>& frames() const { return frames_; }
-  [[nodiscard]] std::span<const VerificationType> locals(const Frame& f) const { return {types_.data() + f.first, f.locals}; }
+  [[nodiscard]] std::span<const VerificationType> locals(const Frame& f) const {
+    return {types_.data() + f.first, f.locals};
+  }
   [[nodiscard]] std::span<const VerificationType> stack(const Frame& f) const {
     return {types_.data() + f.first + f.locals, f.stack};
   }

@@ -214,7 +214,8 @@ void TypeSimulator::invoke(const Code& code, Instruction insn) {
   const MemberRef method = code.owner().pool().member(insn.pool_index());
   const auto descriptor = MethodDescriptor::parse(method.descriptor);
   if (!descriptor) return;
-  for (std::string_view rest = descriptor->parameters(); !rest.empty(); rest.remove_prefix(first_type(rest).size())) pop();
+  for (std::string_view rest = descriptor->parameters(); !rest.empty(); rest.remove_prefix(first_type(rest).size()))
+    pop();
   if (insn.opcode() != Opcode::invokestatic && insn.opcode() != Opcode::invokedynamic) {
     const Type receiver = pop();
     if (method.name == "<init>") {
@@ -248,7 +249,9 @@ void TypeSimulator::step_stack(Opcode opcode) {
     }
     return taken;
   };
-  const auto put = [this](const std::vector<Type>& types) { state_.stack.insert(state_.stack.end(), types.begin(), types.end()); };
+  const auto put = [this](const std::vector<Type>& types) {
+    state_.stack.insert(state_.stack.end(), types.begin(), types.end());
+  };
   const auto duplicate = [&](int slots, int below) {
     const std::vector<Type> top = take(slots);
     const std::vector<Type> under = below > 0 ? take(below) : std::vector<Type>{};
@@ -278,14 +281,17 @@ void mark_uninitialized_this(const Code& code, const StackMapTable& table, std::
   marks.assign(code.length(), 0);
   if (code.method().name != "<init>" || code.owner().name() == "java/lang/Object") return;
   if (code.owner().has_frames()) {
-    TypeSimulator().run(code, table, [&](Pc pc, const TypeState& state) { marks[pc.value()] = state.this_is_uninitialized() ? 1 : 0; });
+    TypeSimulator().run(
+        code, table, [&](Pc pc, const TypeState& state) { marks[pc.value()] = state.this_is_uninitialized() ? 1 : 0; });
     return;
   }
   int open = 0;
   for (const Instruction insn : code.instructions()) {
     marks[insn.pc().value()] = 1;
     if (insn.opcode() == Opcode::new_) ++open;
-    if (insn.opcode() == Opcode::invokespecial && code.owner().pool().member(insn.pool_index()).name == "<init>" && open-- == 0) return;
+    if (insn.opcode() == Opcode::invokespecial && code.owner().pool().member(insn.pool_index()).name == "<init>" &&
+        open-- == 0)
+      return;
   }
 }
 

@@ -18,7 +18,7 @@ namespace sonde::classfile {
 
 struct Type {
   TypeTag tag = TypeTag::kTop;
-  std::uint16_t pc = 0;       // kUninitialized: where the `new` is
+  std::uint16_t pc = 0;        // kUninitialized: where the `new` is
   std::string_view name = {};  // kObject: class name or array descriptor
 
   [[nodiscard]] bool takes_two_slots() const { return tag == TypeTag::kLong || tag == TypeTag::kDouble; }

@@ -10,7 +10,8 @@ namespace sonde::cli {
 namespace {
 
 // Of a method whose code was checked already.
-std::uint64_t count_instructions(const classfile::ClassFile& cls, const classfile::Member& method, classfile::Code& code) {
+std::uint64_t count_instructions(const classfile::ClassFile& cls, const classfile::Member& method,
+                                 classfile::Code& code) {
   if (!method.attributes.find(classfile::attribute::kCode)) return 0;
   if (!classfile::Code::parse_into(cls, method, code).ok()) return 0;
   return code.starts().size() - 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "base/glob.h"
 #include "classfile/printer.h"
 #include "cli/class_walk.h"
 #include "cli/classfile_command.h"
-#include "base/glob.h"
 
 namespace sonde::cli {
 

@@ -55,7 +55,8 @@ fs::path cache_file(const fs::path& modules) {
   std::error_code error;
   const auto size = fs::file_size(modules, error);
   const auto time = fs::last_write_time(modules, error).time_since_epoch().count();
-  const std::size_t key = std::hash<std::string>{}(modules.string() + ":" + std::to_string(size) + ":" + std::to_string(time));
+  const std::size_t key =
+      std::hash<std::string>{}(modules.string() + ":" + std::to_string(size) + ":" + std::to_string(time));
   return folder / "sonde" / ("methods-" + std::to_string(kCacheVersion) + "-" + std::to_string(key));
 }
 
@@ -78,7 +79,8 @@ Result<std::vector<std::uint8_t>> methods_counted_by_callers(const fs::path& jav
   std::error_code error;
   const fs::path modules = fs::canonical(java_home / "lib" / "modules", error);
   if (error) {
-    return Error{ErrorCode::kNotFound, "is not there, so this is no JDK of version 9 or later",
+    return Error{ErrorCode::kNotFound,
+                 "is not there, so this is no JDK of version 9 or later",
                  {.path = (java_home / "lib" / "modules").string(), .byte_offset = {}}};
   }
   const fs::path cached = cache_file(modules);

@@ -69,13 +69,20 @@ void add_roundtrip(CLI::App& parent, RoundtripOptions& options, Command& chosen)
 
 void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("run", "Start a JVM and record it; its exit code is ours");
-  app->add_option("--mode", options.mode, "What to record: exact (every call and executed bytecode, with contexts)")->capture_default_str();
-  app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")->type_name("FILE");
-  app->add_option("--include", options.include, "Count only inside classes that match, e.g. 'com.acme.*'; may be repeated")->allow_extra_args(false);
-  app->add_option("--exclude", options.exclude, "Do not count inside classes that match; may be repeated")->allow_extra_args(false);
+  app->add_option("--mode", options.mode, "What to record: exact (every call and executed bytecode, with contexts)")
+      ->capture_default_str();
+  app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")
+      ->type_name("FILE");
+  app->add_option("--include", options.include,
+                  "Count only inside classes that match, e.g. 'com.acme.*'; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--exclude", options.exclude, "Do not count inside classes that match; may be repeated")
+      ->allow_extra_args(false);
   app->add_flag("--no-jdk", options.no_jdk, "Do not count inside the JDK's own classes: cheaper");
-  app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")->capture_default_str();
-  app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")->capture_default_str();
+  app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
+      ->capture_default_str();
+  app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")
+      ->capture_default_str();
   app->add_option("COMMAND", options.command, "java and its arguments, after --")->required();
   app->footer(
       "Examples:\n"
@@ -85,7 +92,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
 }
 
-constexpr const char* kRecordingHelp = "A finished recording (NAME.sonde) or the folder of a live one (NAME.sonde.live)";
+constexpr const char* kRecordingHelp =
+    "A finished recording (NAME.sonde) or the folder of a live one (NAME.sonde.live)";
 
 const std::map<std::string, profile::Metric> kMetrics = {{"calls", profile::Metric::kCalls},
                                                          {"bytecodes", profile::Metric::kBytecodes}};

@@ -58,7 +58,8 @@ Result<fs::path> java_home_of(const fs::path& java) {
     if (!line.starts_with("JAVA_VERSION=\"")) continue;
     const int version = std::atoi(line.c_str() + std::strlen("JAVA_VERSION=\""));
     if (version < 17) {
-      return Error{ErrorCode::kUnsupported, "is version " + line.substr(14, line.size() - 15) + "; Sonde needs JDK 17 or later",
+      return Error{ErrorCode::kUnsupported,
+                   "is version " + line.substr(14, line.size() - 15) + "; Sonde needs JDK 17 or later",
                    {.path = home.string(), .byte_offset = {}}};
     }
   }
@@ -71,7 +72,8 @@ Result<fs::path> find_agent() {
   for (const fs::path& candidate : {here / "libsonde.so", here / ".." / "lib" / "sonde" / "libsonde.so"}) {
     if (fs::exists(candidate, error)) return fs::canonical(candidate, error);
   }
-  return Error{ErrorCode::kNotFound, "libsonde.so is not next to the sonde program; install both together",
+  return Error{ErrorCode::kNotFound,
+               "libsonde.so is not next to the sonde program; install both together",
                {.path = here.string(), .byte_offset = {}}};
 }
 
@@ -104,22 +106,28 @@ std::string printable_command(const std::vector<std::string>& command) {
 Result<void> prepare_folder(const fs::path& live, const RunOptions& options, const fs::path& java_home) {
   std::error_code error;
   if (fs::exists(live, error)) {
-    return Error{ErrorCode::kInvalidArgument, "exists already; look at it with `sonde report`, then remove it or choose another -o",
+    return Error{ErrorCode::kInvalidArgument,
+                 "exists already; look at it with `sonde report`, then remove it or choose another -o",
                  {.path = live.string(), .byte_offset = {}}};
   }
   if (!fs::create_directory(live, error)) {
-    return Error{ErrorCode::kIo, "cannot be created: " + error.message() + "; choose another place with -o", {.path = live.string(), .byte_offset = {}}};
+    return Error{ErrorCode::kIo,
+                 "cannot be created: " + error.message() + "; choose another place with -o",
+                 {.path = live.string(), .byte_offset = {}}};
   }
   fs::permissions(live, fs::perms::owner_all, error);
   std::ofstream file(live / "options");
-  file << "command " << printable_command(options.command) << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
+  file << "command " << printable_command(options.command) << "\nprecise " << (options.blocks == "precise" ? 1 : 0)
+       << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   const std::vector<std::uint8_t> known = TRY(methods_counted_by_callers(java_home));
   std::ofstream known_file(live / "known", std::ios::binary);
   known_file.write(reinterpret_cast<const char*>(known.data()), static_cast<std::streamsize>(known.size()));
   if (!file.flush() || !known_file.flush()) {
-    return Error{ErrorCode::kIo, "cannot be written: " + std::string(std::strerror(errno)), {.path = live.string(), .byte_offset = {}}};
+    return Error{ErrorCode::kIo,
+                 "cannot be written: " + std::string(std::strerror(errno)),
+                 {.path = live.string(), .byte_offset = {}}};
   }
   return {};
 }
@@ -133,10 +141,12 @@ std::string larger_stack(const std::string& option) {
   const std::size_t unit = option.find_first_not_of("0123456789", prefix.size());
   const std::string number = option.substr(prefix.size(), unit == std::string::npos ? unit : unit - prefix.size());
   if (number.empty() || number.size() > 12) return option;
-  return prefix + std::to_string(std::stoull(number) * kFactor) + (unit == std::string::npos ? "" : option.substr(unit));
+  return prefix + std::to_string(std::stoull(number) * kFactor) +
+         (unit == std::string::npos ? "" : option.substr(unit));
 }
 
-std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent, const fs::path& live) {
+std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent,
+                                       const fs::path& live) {
   std::vector<std::string> command = {java.string(), "-agentpath:" + agent.string() + "=" + fs::absolute(live).string(),
                                       // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
                                       "-XX:-DontCompileHugeMethods", larger_stack("-Xss1m")};
@@ -205,7 +215,8 @@ int run_program(const RunOptions& options, const Console& console) {
   if (!home.ok()) return fail(home.error());
   const auto agent = find_agent();
   if (!agent.ok()) return fail(agent.error());
-  const fs::path out = options.out.empty() ? program_name(options.command) + "-" + std::to_string(::getpid()) + ".sonde" : options.out;
+  const fs::path out =
+      options.out.empty() ? program_name(options.command) + "-" + std::to_string(::getpid()) + ".sonde" : options.out;
   const fs::path live = out.string() + ".live";
   if (const auto prepared = prepare_folder(live, options, *home); !prepared.ok()) return fail(prepared.error());
 

@@ -12,10 +12,10 @@ namespace sonde::cli {
 
 struct RunOptions {
   std::string mode = "exact";
-  std::string out;                    // "": named after the program
+  std::string out;  // "": named after the program
   std::vector<std::string> include;
   std::vector<std::string> exclude;
-  std::string blocks = "precise";     // or "default": whole blocks (papers/001)
+  std::string blocks = "precise";  // or "default": whole blocks (papers/001)
   bool no_jdk = false;
   std::string memory = "8G";
   std::vector<std::string> command;

@@ -44,7 +44,8 @@ void CountPlan::find_constructor_calls(const Code& code, const StackMapTable& st
   mark_uninitialized_this(code, stack_maps, uninitialized_this_);
   for (const Instruction insn : code.instructions()) {
     const std::uint32_t next = insn.next_pc().value();
-    const bool initializes = uninitialized_this_[insn.pc().value()] != 0 && next < code.length() && uninitialized_this_[next] == 0;
+    const bool initializes =
+        uninitialized_this_[insn.pc().value()] != 0 && next < code.length() && uninitialized_this_[next] == 0;
     if (!initializes || !calls_init(code, insn)) continue;
     kinds_[insn.pc().value()] = calls_root_init(code, insn) ? Kind::kRootConstructorCall : Kind::kConstructorCall;
   }
@@ -89,7 +90,8 @@ void CountPlan::plan_segments(const Code& code) {
       const Instruction insn = code.at(pc);
       if (!ends_segment(insn) || insn.next_pc() >= block.end) continue;
       const bool constructor_call = kinds_[pc.value()] == Kind::kConstructorCall;
-      segments_.push_back({.start = constructor_call ? Segment::Start::kConstructorCall : Segment::Start::kSubroutine, .at = pc});
+      segments_.push_back(
+          {.start = constructor_call ? Segment::Start::kConstructorCall : Segment::Start::kSubroutine, .at = pc});
     }
   }
 }
@@ -97,7 +99,8 @@ void CountPlan::plan_segments(const Code& code) {
 // Instructions that cannot throw share the exposure of the next one that can, so that ranges are few.
 void CountPlan::expose_segments(const Code& code, bool precise) {
   for (const Segment& segment : segments_) {
-    const bool behind_call = segment.start == Segment::Start::kConstructorCall || segment.start == Segment::Start::kSubroutine;
+    const bool behind_call =
+        segment.start == Segment::Start::kConstructorCall || segment.start == Segment::Start::kSubroutine;
     Pc pc = behind_call ? code.at(segment.at).next_pc() : segment.at;
     run_.clear();
     for (std::int32_t i = 0; i < segment.bytecodes; ++i, pc = code.at(pc).next_pc()) run_.push_back(pc);

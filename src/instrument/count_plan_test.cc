@@ -19,9 +19,11 @@ using classfile::testing::TestClass;
 std::string text_of(const CountPlan& plan, const Code& code) {
   static constexpr const char* kStarts[] = {"entry", "block", "behind super", "behind jsr"};
   std::ostringstream out;
-  if (plan.is_single_path()) out << "constant " << plan.constant_bytecodes() << " + " << plan.bytecodes_after_constructor_call() << "\n";
+  if (plan.is_single_path())
+    out << "constant " << plan.constant_bytecodes() << " + " << plan.bytecodes_after_constructor_call() << "\n";
   for (const Segment& segment : plan.segments()) {
-    out << kStarts[static_cast<std::size_t>(segment.start)] << " at " << segment.at.value() << ": " << segment.bytecodes << "\n";
+    out << kStarts[static_cast<std::size_t>(segment.start)] << " at " << segment.at.value() << ": " << segment.bytecodes
+        << "\n";
   }
   for (const Instruction insn : code.instructions()) {
     const Exposure& exposure = plan.exposure(insn.pc());

@@ -50,7 +50,8 @@ Handler whole_method(const Code& code) {
 
 }  // namespace
 
-Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Precision precision, CountedMethod& counted) {
+Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Precision precision,
+                                 CountedMethod& counted) {
   id_ = static_cast<std::int32_t>(method_id);
   pads_.clear();
   TRY(plan_.make(code.code(), code.stack_maps(), precision == Precision::kPrecise));
@@ -74,8 +75,10 @@ KnownKind CountingPass::kind_of(const ClassFile& caller, const MemberRef& callee
   const KnownKind known = known_.find(callee);
   if (known != KnownKind::kNone || callee.class_name != caller.name()) return known;
   for (const Member& method : caller.methods()) {
-    const bool bound = method.has(kAccStatic) || method.has(kAccPrivate) || method.has(kAccFinal) || (caller.access_flags() & kAccFinal) != 0;
-    if (bound && method.has(kAccNative) && method.name == callee.name && method.descriptor == callee.descriptor) return KnownKind::kNative;
+    const bool bound = method.has(kAccStatic) || method.has(kAccPrivate) || method.has(kAccFinal) ||
+                       (caller.access_flags() & kAccFinal) != 0;
+    if (bound && method.has(kAccNative) && method.name == callee.name && method.descriptor == callee.descriptor)
+      return KnownKind::kNative;
   }
   return KnownKind::kNone;
 }
@@ -93,7 +96,8 @@ void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
     leaf_ = false;
     const KnownKind known = insn.opcode() == Opcode::invokedynamic ? KnownKind::kNone : kind_of(code.owner(), callee);
     calls_.push_back({.pc = insn.pc(), .native_id = known == KnownKind::kNone ? 0 : callees_.id_of(callee, known)});
-    counted.sites.push_back({.pc = static_cast<std::uint16_t>(insn.pc().value()), .line = code.line_at(insn.pc()).value_or(0)});
+    counted.sites.push_back(
+        {.pc = static_cast<std::uint16_t>(insn.pc().value()), .line = code.line_at(insn.pc()).value_or(0)});
   }
 }
 
@@ -110,7 +114,11 @@ void CountingPass::add_to_count(CodeBuilder& b, std::int32_t by) const {
   if (count_type_ == LocalType::kInt) {
     b.iinc(count_local_, by);
   } else {
-    b.load(LocalType::kLong, count_local_).push(by).op(Opcode::i2l).op(Opcode::ladd).store(LocalType::kLong, count_local_);
+    b.load(LocalType::kLong, count_local_)
+        .push(by)
+        .op(Opcode::i2l)
+        .op(Opcode::ladd)
+        .store(LocalType::kLong, count_local_);
   }
 }
 
@@ -124,7 +132,10 @@ void CountingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
     b.load(LocalType::kLong, node_local_).load(count_type_, count_local_).load(LocalType::kLong, site_local_);
     b.invoke_static(loops ? kExitCountedLong : kExitCounted);
   } else if (bytecodes != 0) {
-    b.load(LocalType::kLong, node_local_).push(bytecodes).load(LocalType::kLong, site_local_).invoke_static(kExitCounted);
+    b.load(LocalType::kLong, node_local_)
+        .push(bytecodes)
+        .load(LocalType::kLong, site_local_)
+        .invoke_static(kExitCounted);
   } else {
     b.load(LocalType::kLong, site_local_).invoke_static(kExit);
   }
@@ -142,7 +153,10 @@ void CountingPass::insert_entry(CodeEditor& code, std::uint32_t site_count) {
     if (leaf_ && plan_.is_single_path()) b.push(id_).invoke_static(kLeaf);
     if (!leaf_) {
       b.invoke_static(kSite).op(Opcode::dup2).store(LocalType::kLong, site_local_);
-      b.push(id_).push(static_cast<std::int32_t>(site_count)).invoke_static(kEnter).store(LocalType::kLong, node_local_);
+      b.push(id_)
+          .push(static_cast<std::int32_t>(site_count))
+          .invoke_static(kEnter)
+          .store(LocalType::kLong, node_local_);
     }
     if (!plan_.is_single_path()) set_count(b, entry_counts ? plan_.segments()[0].bytecodes : 0);
   }));
@@ -239,13 +253,19 @@ void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wan
   Exposure shared;
   Pc from = original.start;
   const auto close = [&](Pc end) {
-    if (open) handlers_.push_back({.start = from, .end = end, .handler = target(shared), .catch_type = original.catch_type, .origin = original.origin});
+    if (open)
+      handlers_.push_back({.start = from,
+                           .end = end,
+                           .handler = target(shared),
+                           .catch_type = original.catch_type,
+                           .origin = original.origin});
     open = false;
   };
   for (Pc pc = original.start; pc < original.end; pc = code.code().at(pc).next_pc()) {
     const Exposure& exposure = plan_.exposure(pc);
     const bool covered = exposure.coverable && wanted(exposure);
-    const bool same = open && covered && shared.unexecuted == exposure.unexecuted && shared.uninitialized == exposure.uninitialized;
+    const bool same =
+        open && covered && shared.unexecuted == exposure.unexecuted && shared.uninitialized == exposure.uninitialized;
     if (same) continue;
     close(pc);
     if (!covered) continue;
@@ -261,18 +281,22 @@ void CountingPass::insert_handlers(CodeEditor& code) {
   for (const Handler& original : code.handlers()) {
     // All of the range, for Thread.stop can throw anywhere.
     const auto all = [](const Exposure&) { return true; };
-    cover(code, original, all, [&](const Exposure& exposure) { return handler_pad(code, exposure, original.handler.pc()); });
+    cover(code, original, all,
+          [&](const Exposure& exposure) { return handler_pad(code, exposure, original.handler.pc()); });
   }
   // A leaf on a single path has counted everything at its entry: only an early end is of interest.
   const bool early_only = leaf_ && plan_.is_single_path();
-  const auto leaves = [&](const Exposure& exposure) { return exposure.throws && !(early_only && exposure.unexecuted == 0); };
+  const auto leaves = [&](const Exposure& exposure) {
+    return exposure.throws && !(early_only && exposure.unexecuted == 0);
+  };
   cover(code, whole_method(code.code()), leaves, [&](const Exposure& exposure) { return leaving_pad(code, exposure); });
   std::swap(code.handlers(), handlers_);
 }
 
 Result<void> CountingPass::apply_sink(CodeEditor& code) {
   const InstructionRange instructions = code.code().instructions();
-  const bool calls = std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
+  const bool calls =
+      std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
   if (!calls) return {};
   TRY(plan_.make(code.code(), code.stack_maps(), false));
   const LocalIndex hidden = code.new_local(LocalType::kLong);
@@ -293,7 +317,9 @@ Result<void> CountingPass::apply_sink(CodeEditor& code) {
   const auto throws = [](const Exposure& exposure) { return exposure.throws; };
   cover(code, whole_method(code.code()), throws, [&](const Exposure& exposure) -> Target {
     std::optional<StubId>& pad = pads[exposure.uninitialized ? 0 : 1];
-    if (!pad) pad = code.append_stub(exposure.uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown(), rethrow);
+    if (!pad)
+      pad =
+          code.append_stub(exposure.uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown(), rethrow);
     return *pad;
   });
   std::swap(code.handlers(), handlers_);

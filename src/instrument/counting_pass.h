@@ -52,7 +52,7 @@ struct CountedMethod {
   bool is_leaf = false;
   std::uint32_t constant_bytecodes = 0;  // per call, on top of what is stored
   std::uint16_t first_line = 0;
-  std::vector<SiteLine> sites;           // [0] is "not at a call"; only [0] in a leaf
+  std::vector<SiteLine> sites;  // [0] is "not at a call"; only [0] in a leaf
 };
 
 enum class Precision : std::uint8_t { kPrecise, kWholeBlocks };
@@ -74,7 +74,7 @@ class CountingPass {
   struct Pad {
     std::int32_t unexecuted;
     bool uninitialized;
-    bool leaves;                // the method; else goes on to `handler`
+    bool leaves;  // the method; else goes on to `handler`
     classfile::Pc handler;
     classfile::StubId stub;
   };

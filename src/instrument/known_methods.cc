@@ -37,7 +37,9 @@ KnownKind KnownMethods::find(const classfile::MemberRef& method) const {
 
 Result<KnownMethods> KnownMethods::parse(Bytes bytes) {
   if (bytes.size() % sizeof(std::uint64_t) != 0) {
-    return Error{ErrorCode::kMalformed, "list of known methods is not made of 8-byte entries", {.path = {}, .byte_offset = bytes.size()}};
+    return Error{ErrorCode::kMalformed,
+                 "list of known methods is not made of 8-byte entries",
+                 {.path = {}, .byte_offset = bytes.size()}};
   }
   KnownMethods known;
   known.entries_.resize(bytes.size() / sizeof(std::uint64_t));

@@ -23,11 +23,11 @@ using ClassBytes = std::vector<std::uint8_t>;
 
 // Loops, switches, handlers, lambdas, inner classes, annotations, generics: small classes that have some of each.
 const std::set<std::string, std::less<>> kNames = {
-    "java.base/java/util/Optional.class",        "java.base/java/lang/Boolean.class",
-    "java.base/java/util/StringJoiner.class",    "java.base/java/io/StringReader.class",
-    "java.base/java/lang/ThreadLocal.class",     "java.base/java/util/zip/GZIPInputStream.class",
-    "java.base/java/lang/Enum.class",            "java.base/java/lang/Runtime.class",
-    "java.base/java/util/PriorityQueue.class",   "java.base/java/io/LineNumberReader.class"};
+    "java.base/java/util/Optional.class",      "java.base/java/lang/Boolean.class",
+    "java.base/java/util/StringJoiner.class",  "java.base/java/io/StringReader.class",
+    "java.base/java/lang/ThreadLocal.class",   "java.base/java/util/zip/GZIPInputStream.class",
+    "java.base/java/lang/Enum.class",          "java.base/java/lang/Runtime.class",
+    "java.base/java/util/PriorityQueue.class", "java.base/java/io/LineNumberReader.class"};
 
 fs::path some_modules_file() {
   if (const char* jdk = std::getenv("SONDE_TEST_JDK")) return fs::path(jdk) / "lib/modules";
@@ -46,7 +46,8 @@ const std::map<std::string, ClassBytes>& real_classes() {
     const auto visited = archive::for_each_class(
         modules,
         [&](const archive::Entry& entry) {
-          if (kNames.contains(entry.path)) found.emplace(entry.path, ClassBytes(entry.bytes.begin(), entry.bytes.end()));
+          if (kNames.contains(entry.path))
+            found.emplace(entry.path, ClassBytes(entry.bytes.begin(), entry.bytes.end()));
           return found.size() < kNames.size();
         },
         [](const std::string& name, const Error& error) { ADD_FAILURE() << name << ": " << error.to_string(); });

@@ -35,7 +35,8 @@ void write_file(const fs::path& path, Bytes bytes) {
 }
 
 // One entry of an input: a class is rewritten, anything else copied.
-void rewrite(const archive::Entry& entry, torture::Torturer& torturer, const fs::path& out, std::ofstream& refusals, Totals& totals) {
+void rewrite(const archive::Entry& entry, torture::Torturer& torturer, const fs::path& out, std::ofstream& refusals,
+             Totals& totals) {
   const fs::path path = out / entry.path;
   if (entry.is_directory) return;
   if (!entry.path.ends_with(".class")) return write_file(path, entry.bytes);
@@ -94,8 +95,8 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "%s\n", visited.error().to_string().c_str());
     }
   }
-  std::printf("%u classes, %lu methods, refused: %lu methods in %u classes (%.4f %% of classes), failed: %u\n", totals.classes,
-              totals.methods, totals.refused_methods, totals.refused_classes,
+  std::printf("%u classes, %lu methods, refused: %lu methods in %u classes (%.4f %% of classes), failed: %u\n",
+              totals.classes, totals.methods, totals.refused_methods, totals.refused_classes,
               totals.classes == 0 ? 0.0 : 100.0 * totals.refused_classes / totals.classes, totals.failed);
   return totals.failed == 0 ? 0 : 1;
 }

@@ -38,7 +38,8 @@ bool stores_local(Opcode opcode) { return opcode >= Opcode::istore && opcode <= 
 
 // Cuts [start, end) where `this` of a constructor becomes initialised; the call that does it belongs to neither part.
 template <typename Visit>  // void(Pc from, Pc to, bool uninitialized)
-void for_each_uniform_range(const Code& code, const std::vector<std::uint8_t>& uninitialized_this, Pc start, Pc end, Visit&& visit) {
+void for_each_uniform_range(const Code& code, const std::vector<std::uint8_t>& uninitialized_this, Pc start, Pc end,
+                            Visit&& visit) {
   const auto flush = [&](Pc from, Pc to) {
     if (from < to) visit(from, to, uninitialized_this[from.value()] != 0);
   };
@@ -137,7 +138,8 @@ void Torturer::pads(CodeEditor& code) {
   for (const auto& [start, end] : ranges) {
     for_each_uniform_range(code.code(), uninitialized_this_, start, end, [&](Pc from, Pc to, bool uninitialized) {
       const StubFrame frame = uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
-      handlers.push_back({.start = from, .end = to, .handler = code.append_stub(frame, rethrow), .catch_type = PoolIndex(0)});
+      handlers.push_back(
+          {.start = from, .end = to, .handler = code.append_stub(frame, rethrow), .catch_type = PoolIndex(0)});
     });
   }
 }

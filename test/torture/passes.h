@@ -23,9 +23,9 @@ enum class Pass {
 std::optional<Pass> pass_named(std::string_view name);
 
 struct Outcome {
-  Bytes bytes;                    // valid until the next rewrite
-  unsigned methods = 0;           // with code
-  std::vector<Error> refused;     // methods left as they were
+  Bytes bytes;                 // valid until the next rewrite
+  unsigned methods = 0;        // with code
+  std::vector<Error> refused;  // methods left as they were
 };
 
 class Torturer {

@@ -38,9 +38,9 @@ struct Agent {
   TreePool trees;
   std::unique_ptr<ClassInstrumenter> instrumenter;
   jvmtiEnv* jvmti = nullptr;
-  jclass runtime = nullptr;             // global reference to java.lang.SondeRT
-  jclass virtual_thread = nullptr;      // global reference to java.lang.BaseVirtualThread; null before JDK 21
-  jobject platform_loader = nullptr;    // global reference; null until VMInit
+  jclass runtime = nullptr;           // global reference to java.lang.SondeRT
+  jclass virtual_thread = nullptr;    // global reference to java.lang.BaseVirtualThread; null before JDK 21
+  jobject platform_loader = nullptr;  // global reference; null until VMInit
   bool natives_bound = false;
   jfieldID site_field = nullptr;
   jfieldID tree_field = nullptr;
@@ -77,7 +77,8 @@ std::string system_property(jvmtiEnv* jvmti, const char* name) {
 
 bool is_jdk_loader(JNIEnv* jni, jobject loader) {
   // Before VMInit only the JDK itself loads classes.
-  return loader == nullptr || g_agent->platform_loader == nullptr || jni->IsSameObject(loader, g_agent->platform_loader) != JNI_FALSE;
+  return loader == nullptr || g_agent->platform_loader == nullptr ||
+         jni->IsSameObject(loader, g_agent->platform_loader) != JNI_FALSE;
 }
 
 jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread);
@@ -98,8 +99,8 @@ bool is_called_from_jdk(const char* class_name) {
   return class_name != nullptr && std::strcmp(class_name, "jdk/internal/module/SystemModulesMap") == 0;
 }
 
-void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv* jni, jclass, jobject loader, const char* name, jobject, jint size,
-                                const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
+void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv* jni, jclass, jobject loader, const char* name, jobject,
+                                jint size, const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
   if (!g_agent->natives_bound && g_agent->runtime != nullptr && is_called_from_jdk(name)) bind_natives(jni);
   const bool of_jdk = is_jdk_loader(jni, loader);
   g_agent->instrumenter->rewrite({bytes, static_cast<std::size_t>(size)}, of_jdk, [&](Bytes result) {
@@ -112,7 +113,8 @@ void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv* jni, jclass, jobject lo
 }
 
 jclass define(JNIEnv* jni, const char* name, Bytes bytes) {
-  const jclass defined = jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
+  const jclass defined =
+      jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
   return defined == nullptr ? nullptr : static_cast<jclass>(jni->NewGlobalRef(defined));
 }
 
@@ -132,7 +134,8 @@ jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
     jni->DeleteLocalRef(info.thread_group);
     jni->DeleteLocalRef(info.context_class_loader);
   }
-  const bool is_virtual = g_agent->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_agent->virtual_thread) != JNI_FALSE;
+  const bool is_virtual =
+      g_agent->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_agent->virtual_thread) != JNI_FALSE;
   return static_cast<jlong>(g_agent->trees.lease(name, 0, is_virtual));
 }
 
@@ -203,7 +206,8 @@ bool add_capabilities(jvmtiEnv* jvmti, bool virtual_threads) {
   wanted.can_generate_all_class_hook_events = 1;
   wanted.can_generate_early_class_hook_events = 1;
   wanted.can_generate_early_vmstart = 1;
-  if (virtual_threads) reinterpret_cast<unsigned char*>(&wanted)[kSupportVirtualThreadsBit / 8] |= 1U << (kSupportVirtualThreadsBit % 8);
+  if (virtual_threads)
+    reinterpret_cast<unsigned char*>(&wanted)[kSupportVirtualThreadsBit / 8] |= 1U << (kSupportVirtualThreadsBit % 8);
   return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE;
 }
 
@@ -215,13 +219,15 @@ bool enable_events(jvmtiEnv* jvmti, bool virtual_threads) {
   callbacks.known.VMDeath = on_vm_death;
   callbacks.known.ThreadEnd = on_thread_end;
   callbacks.known.ClassFileLoadHook = on_class_file_load;
-  if (virtual_threads) reinterpret_cast<void**>(&callbacks)[kVirtualThreadEndSlot] = reinterpret_cast<void*>(on_thread_end);
+  if (virtual_threads)
+    reinterpret_cast<void**>(&callbacks)[kVirtualThreadEndSlot] = reinterpret_cast<void*>(on_thread_end);
   if (jvmti->SetEventCallbacks(&callbacks.known, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
   const auto enable = [&](int event) {
     return jvmti->SetEventNotificationMode(JVMTI_ENABLE, static_cast<jvmtiEvent>(event), nullptr) == JVMTI_ERROR_NONE;
   };
-  return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) && enable(JVMTI_EVENT_THREAD_END) &&
-         enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) && (!virtual_threads || enable(kVirtualThreadEndEvent));
+  return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) &&
+         enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) &&
+         (!virtual_threads || enable(kVirtualThreadEndEvent));
 }
 
 instrument::KnownMethods read_known_methods(const std::string& folder) {
@@ -238,18 +244,24 @@ Result<void> start(JavaVM* vm, const char* folder) {
   }
   const std::string version = system_property(jvmti, "java.vm.version");
   const std::string name = system_property(jvmti, "java.vm.name");
-  if (std::atoi(system_property(jvmti, "java.vm.specification.version").c_str()) < 17 || name.find("OpenJ9") != std::string::npos) {
+  if (std::atoi(system_property(jvmti, "java.vm.specification.version").c_str()) < 17 ||
+      name.find("OpenJ9") != std::string::npos) {
     return Error{ErrorCode::kUnsupported, "this is " + name + " " + version + "; HotSpot of JDK 17 or later is needed"};
   }
-  if (folder == nullptr || *folder == 0) return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
+  if (folder == nullptr || *folder == 0)
+    return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
   auto agent = std::make_unique<Agent>(TRY(read_options(folder)));
   TRY(map_nowhere());
-  const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) | (agent->options.jdk ? arena::kJdkIncluded : 0U);
-  TRY(agent->arena.create((agent->options.folder + "/arena").c_str(), {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
+  const std::uint32_t flags =
+      (agent->options.precise ? arena::kPrecise : 0U) | (agent->options.jdk ? arena::kJdkIncluded : 0U);
+  TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
+                          {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
-  std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s", agent->options.command.c_str());
+  std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s",
+                agent->options.command.c_str());
   agent->jvmti = jvmti;
-  agent->instrumenter = std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder));
+  agent->instrumenter =
+      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder));
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);
   const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;

@@ -15,7 +15,8 @@ namespace sonde::agent {
 using namespace classfile;
 using instrument::Precision;
 
-static_assert(instrument::kNodeHeaderSize == sizeof(arena::Node) && instrument::kCallSiteSize == sizeof(arena::CallSite));
+static_assert(instrument::kNodeHeaderSize == sizeof(arena::Node) &&
+              instrument::kCallSiteSize == sizeof(arena::CallSite));
 
 namespace {
 
@@ -25,8 +26,8 @@ constexpr std::string_view kIntrinsicCandidate = "Ljdk/internal/vm/annotation/In
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
 constexpr std::array<std::string_view, 8> kNeverTouched = {
-    "java/lang/SondeRT",       "java/lang/SondeRT$Memory",         "jdk/internal/misc/Unsafe",
-    "java/lang/VirtualThread", "jdk/internal/vm/Continuation",     "jdk/internal/vm/ContinuationSupport",
+    "java/lang/SondeRT",          "java/lang/SondeRT$Memory",         "jdk/internal/misc/Unsafe",
+    "java/lang/VirtualThread",    "jdk/internal/vm/Continuation",     "jdk/internal/vm/ContinuationSupport",
     "jdk/internal/vm/StackChunk", "jdk/internal/misc/UnsafeConstants"};
 
 std::uint64_t thread_cpu_ns() {
@@ -44,7 +45,8 @@ bool is_empty_finalizer(const Member& method, const Code& code) {
 
 bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) const {
   if (std::ranges::find(kNeverTouched, class_name) != kNeverTouched.end()) return false;
-  if (class_name.starts_with("jdk/internal/vm/Continuation$") || class_name.starts_with("java/lang/VirtualThread$")) return false;
+  if (class_name.starts_with("jdk/internal/vm/Continuation$") || class_name.starts_with("java/lang/VirtualThread$"))
+    return false;
   const auto matches = [&](const std::string& pattern) { return class_name_matches(pattern, class_name); };
   if (std::ranges::any_of(options_.exclude, matches)) return false;
   if (!options_.include.empty()) return std::ranges::any_of(options_.include, matches);

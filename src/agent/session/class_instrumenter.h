@@ -33,7 +33,8 @@ class ClassInstrumenter {
   std::optional<Bytes> rewrite_locked(Bytes original, bool of_jdk);
   [[nodiscard]] bool is_selected(std::string_view class_name, bool of_jdk) const;
   void count_methods(const classfile::ClassFile& cls, bool of_jdk);
-  void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id, bool of_jdk);
+  void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id,
+                    bool of_jdk);
   Result<void> try_to_count(const classfile::Member& method, std::uint32_t id, instrument::Precision precision);
   Result<void> sink(const classfile::Member& method);
   void count_failure(const Error& error);

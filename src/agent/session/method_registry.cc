@@ -32,7 +32,8 @@ void MethodRegistry::append(ByteWriter& record) {
 
 std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::uint16_t flags) {
   std::string_view source;
-  if (const auto attribute = cls.attributes().find(classfile::attribute::kSourceFile); attribute && attribute->content.size() == 2) {
+  if (const auto attribute = cls.attributes().find(classfile::attribute::kSourceFile);
+      attribute && attribute->content.size() == 2) {
     source = cls.pool().utf8(classfile::PoolIndex(load_u2(attribute->content.data())));
   }
   record_.clear();
@@ -62,7 +63,8 @@ void MethodRegistry::add_method(std::uint32_t id, std::uint32_t class_id, const 
                                    .name_length = length_of(method.name),
                                    .descriptor_length = length_of(method.descriptor),
                                    .class_name_length = 0});
-  for (const instrument::SiteLine& site : counted.sites) put(record_, arena::SiteInfo{.pc = site.pc, .line = site.line});
+  for (const instrument::SiteLine& site : counted.sites)
+    put(record_, arena::SiteInfo{.pc = site.pc, .line = site.line});
   record_.text(method.name);
   record_.text(method.descriptor);
   append(record_);

@@ -11,7 +11,9 @@ Result<Options> read_options(const std::string& folder) {
   options.folder = folder;
   const std::string path = folder + "/options";
   std::ifstream file(path);
-  if (!file) return Error{ErrorCode::kIo, "cannot read it; is this the folder that `sonde run` made?", {.path = path, .byte_offset = {}}};
+  if (!file)
+    return Error{
+        ErrorCode::kIo, "cannot read it; is this the folder that `sonde run` made?", {.path = path, .byte_offset = {}}};
   for (std::string line; std::getline(file, line);) {
     const std::size_t space = line.find(' ');
     const std::string key = line.substr(0, space);
@@ -29,7 +31,9 @@ Result<Options> read_options(const std::string& folder) {
     } else if (key == "exclude") {
       options.exclude.push_back(value);
     } else if (!key.empty()) {
-      return Error{ErrorCode::kUnsupported, "unknown option `" + key + "`; host and agent are of different versions", {.path = path, .byte_offset = {}}};
+      return Error{ErrorCode::kUnsupported,
+                   "unknown option `" + key + "`; host and agent are of different versions",
+                   {.path = path, .byte_offset = {}}};
     }
   }
   return options;

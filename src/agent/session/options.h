@@ -13,11 +13,11 @@ namespace sonde::agent {
 
 struct Options {
   std::string folder;
-  std::string command;                   // what runs, for people
+  std::string command;  // what runs, for people
   bool precise = true;
-  bool jdk = true;                       // count inside the JDK's classes
-  std::uint64_t memory = 8ULL << 30;     // how far the arena may grow
-  std::vector<std::string> include;      // class name patterns: "com.acme.*"; none: all
+  bool jdk = true;                    // count inside the JDK's classes
+  std::uint64_t memory = 8ULL << 30;  // how far the arena may grow
+  std::vector<std::string> include;   // class name patterns: "com.acme.*"; none: all
   std::vector<std::string> exclude;
 };
 

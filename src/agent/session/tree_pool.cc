@@ -57,7 +57,8 @@ std::uint64_t TreePool::lease(std::string_view thread_name, std::uint64_t java_t
       return 0;
     }
   }
-  record_thread(trees_[index].id, is_virtual && thread_name.empty() ? std::string_view("virtual") : thread_name, java_thread_id, is_virtual);
+  record_thread(trees_[index].id, is_virtual && thread_name.empty() ? std::string_view("virtual") : thread_name,
+                java_thread_id, is_virtual);
   return trees_[index].address;
 }
 
@@ -83,18 +84,20 @@ std::size_t TreePool::create(const std::string& kind, bool is_virtual) {
   return trees_.size() - 1;
 }
 
-void TreePool::record_thread(std::uint32_t tree_id, std::string_view name, std::uint64_t java_thread_id, bool is_virtual) {
+void TreePool::record_thread(std::uint32_t tree_id, std::string_view name, std::uint64_t java_thread_id,
+                             bool is_virtual) {
   name = name.substr(0, 1000);
   const std::size_t size = (sizeof(arena::ThreadRecord) + name.size() + 7) / 8 * 8;
   std::vector<std::uint8_t> bytes(size);
-  const arena::ThreadRecord record{.header = {.kind = arena::RecordKind::kThread, .reserved = 0, .size = static_cast<std::uint32_t>(size)},
-                                   .tree_id = tree_id,
-                                   .reserved = 0,
-                                   .java_thread_id = java_thread_id,
-                                   .start_ns = realtime_ns(),
-                                   .name_length = static_cast<std::uint16_t>(name.size()),
-                                   .flags = is_virtual ? std::uint16_t{1} : std::uint16_t{0},
-                                   .reserved2 = 0};
+  const arena::ThreadRecord record{
+      .header = {.kind = arena::RecordKind::kThread, .reserved = 0, .size = static_cast<std::uint32_t>(size)},
+      .tree_id = tree_id,
+      .reserved = 0,
+      .java_thread_id = java_thread_id,
+      .start_ns = realtime_ns(),
+      .name_length = static_cast<std::uint16_t>(name.size()),
+      .flags = is_virtual ? std::uint16_t{1} : std::uint16_t{0},
+      .reserved2 = 0};
   std::memcpy(bytes.data(), &record, sizeof record);
   std::ranges::copy(as_bytes(name), bytes.begin() + sizeof record);
   if (!arena_.append(bytes)) arena_.count(Counter::kRecordsDropped);
@@ -119,7 +122,8 @@ bool TreePool::grow(std::uint64_t address, std::uint32_t size) {
   if (tree == nullptr) return false;
   auto* header = static_cast<arena::TreeHeader*>(arena_.pointer(address));
   if (header->overflow == 0) {
-    arena::ChunkHeader* chunk = arena_.new_chunk(arena::ChunkKind::kTree, tree->id, std::max<std::uint64_t>(tree->next_chunk, size));
+    arena::ChunkHeader* chunk =
+        arena_.new_chunk(arena::ChunkKind::kTree, tree->id, std::max<std::uint64_t>(tree->next_chunk, size));
     if (chunk != nullptr) {
       tree->next_chunk = std::min(tree->next_chunk * 2, kLargestChunk);
       header->next = arena_.address(chunk + 1);
@@ -127,7 +131,8 @@ bool TreePool::grow(std::uint64_t address, std::uint32_t size) {
       return true;
     }
     arena_.count(Counter::kTreesOverflowed);
-    void* memory = mmap(nullptr, kOverflowSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, kOverflowSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
       header->overflow = kSink;
       return false;

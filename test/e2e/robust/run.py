@@ -11,9 +11,11 @@ Exit code 1: a case failed. 77: something needed is not built.
 
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -52,17 +54,17 @@ class Case:
         if not holds:
             self.problems.append(what)
 
-    def program(self, *words):
-        return [self.jdk.java, "-cp", self.classes, "app.Behave", *words]
+    def program(self, *words, jvm=()):
+        return [self.jdk.java, *jvm, "-cp", self.classes, "app.Behave", *words]
 
     def sonde_run(self, command, *options, **process):
         return execute([self.sonde, "run", "-o", self.out, *options, "--", *command], **process)
 
-    def expect_same(self, *words, options=(), text=None):
+    def expect_same(self, *words, options=(), jvm=(), **process):
         """The program behaves as without sonde. Returns what was seen."""
-        command = self.program(*words)
-        plain = execute(command, input=text)
-        ended = self.sonde_run(command, *options, input=text)
+        command = self.program(*words, jvm=jvm)
+        plain = execute(command, **process)
+        ended = self.sonde_run(command, *options, **process)
         self.expect(f"exit code of {words}", ended.code, plain.code)
         self.expect(f"stdout of {words}", ended.stdout, plain.stdout)
         self.expect(f"stderr of {words}", ended.complaints(), plain.complaints())
@@ -149,7 +151,7 @@ def exit_codes(case):
 
 def streams(case):
     text = "\nein Glas Bier, 1\u20ac\n\tno newline at the end " * 3000  # backwards, on stderr, it ends with one
-    case.expect_same("echo", text=text)
+    case.expect_same("echo", input=text)
     ended = case.sonde_run([case.jdk.java, "-version"])
     case.expect("exit code of java -version", ended.code, 0)
     case.check("java -version says nothing", "version" in ended.stderr)
@@ -200,6 +202,28 @@ def kill_both(case):
         if not pathlib.Path(f"/proc/{busy.jvm}").exists():
             case.expect("state", case.recording().status()["state"], "killed")
         case.note = f"{between:,} calls, {after:,} a second later"
+
+
+def live(case):
+    """Read while classes are loaded and the tree grows: never damaged, never less than before, at last all of it."""
+    command = [case.sonde, "run", "-o", case.out, "--", *case.program("contexts", 19)]
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        reads, before = 0, 0
+        while process.poll() is None:
+            ended = execute([case.sonde, "report", case.live, "--top", "1", "--json"])
+            if ended.code != 0:  # not begun yet, or finished in this moment
+                case.check(f"read {reads}: exit code {ended.code}: {ended.stderr}", ended.code == 1)
+                continue
+            report = json.loads(ended.stdout)
+            reads += 1
+            case.expect(f"damage in read {reads}", report["damage"], {"count": 0, "notes": []})
+            case.check(f"read {reads}: {report['sum']['calls']} calls after {before}", report["sum"]["calls"] >= before)
+            before = report["sum"]["calls"]
+    after = case.recording().report()["sum"]["calls"]
+    case.check(f"{after} calls at the end, {before} before", after >= before)
+    sums = case.recording().sums("--include", "app.*")
+    case.expect("calls", sums["app/Behave.left"][0] + sums["app/Behave.right"][0], 2**20 - 1)
+    case.note = f"{reads} reads"
 
 
 def contexts_counted(case, depth):
@@ -306,6 +330,35 @@ def jvm_refuses(case):
     case.check("a folder without a recording is left behind", not case.live.exists())
 
 
+def surroundings(case):
+    """What the program is given: its arguments, the stack its user asked for, signals that are ignored."""
+    case.expect_same("arguments", "1", "-Xss1m", "--", "-agentpath:x", "a b", "*", "")
+    case.expect_same("deep", 2000, jvm=["-Xss512k"])
+    case.expect_same("deep", 9000, jvm=["-Xss512m"])
+    case.expect_same("deep", 9000, jvm=["-Xss1g"])
+    case.expect_same("deep", 100_000, env={**os.environ, "JDK_JAVA_OPTIONS": "-Xss64m"})
+    options = case.folder / "options with spaces"
+    options.write_text("-Xss64m")
+    case.expect_same("deep", 100_000, jvm=[f"@{options}"])
+
+    def ignore():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+
+    case.expect_same("signals", jvm=["-Xrs"], preexec_fn=ignore)  # as with nohup or in the background of a script
+
+
+def agent_cannot_start(case):
+    """The folder can be made, but not the arena: the program runs, nothing useless is left, the next run works."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+
+    ended = case.expect_same("known", preexec_fn=limit)
+    case.check(f"it is not said that nothing is recorded: {ended.stderr}", "without being recorded" in ended.stderr)
+    case.check("a folder without a recording is left behind", not case.live.exists())
+    case.clean()
+
+
 def filters(case):
     def sums(*options):
         case.expect_same("known", options=options)
@@ -406,6 +459,7 @@ CASES = {
     "streams": streams,
     "signals": signals,
     "kill": kill_both,
+    "live": live,
     "memory-limit": memory_limit,
     "disk-full": disk_full,
     "folder-removed": folder_removed,
@@ -413,6 +467,8 @@ CASES = {
     "usage": usage,
     "same-name-twice": same_name_twice,
     "jvm-refuses": jvm_refuses,
+    "surroundings": surroundings,
+    "agent-cannot-start": agent_cannot_start,
     "filters": filters,
     "damaged-file": damaged_file,
     "damaged-arena": damaged_arena,
@@ -433,7 +489,7 @@ def run_case(arguments, jdk, name):
             case.problems += str(error).splitlines()
     if case.problems:
         verdict = "FAILED"
-    print(f"{name:17} jdk {jdk.major:<3} {verdict:7} {time.monotonic() - start:6.1f} s  {case.note}", flush=True)
+    print(f"{name:18} jdk {jdk.major:<3} {verdict:7} {time.monotonic() - start:6.1f} s  {case.note}", flush=True)
     for problem in case.problems[:25]:
         print(f"    {problem}", flush=True)
     return not case.problems
