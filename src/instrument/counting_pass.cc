@@ -31,6 +31,9 @@ constexpr MemberRef kEnterSink{kRuntime, "enterSink", "()J"};
 constexpr MemberRef kExitSink{kRuntime, "exitSink", "(JJ)V"};
 
 constexpr std::uint32_t kMaxSites = 65535;
+// HotSpot's verifier looks at every row of the exception table for every instruction. Long initialisers of tables, which
+// is what methods with so many rows are, would take seconds.
+constexpr std::size_t kMaxRows = 1000;
 
 // Every constructor ends up there, and it does nothing: a probe per object would say what `new` says already.
 bool is_root_constructor(const MemberRef& method) {
@@ -54,6 +57,7 @@ Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Prec
                                  CountedMethod& counted) {
   id_ = static_cast<std::int32_t>(method_id);
   pads_.clear();
+  leaving_pads_.clear();
   TRY(plan_.make(code.code(), code.stack_maps(), precision == Precision::kPrecise));
   find_calls(code.code(), counted);
   if (counted.sites.size() > kMaxSites) {
@@ -67,6 +71,9 @@ Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Prec
   insert_calls(code);
   insert_exits(code);
   insert_handlers(code);
+  if (precision == Precision::kPrecise && code.handlers().size() > kMaxRows) {
+    return Error{ErrorCode::kTooLarge, "has too many places that throw", {.path = "exception table", .byte_offset = {}}};
+  }
   return {};
 }
 
@@ -209,9 +216,9 @@ void CountingPass::insert_exits(CodeEditor& code) {
 // Where an exception goes that leaves the method.
 Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
   const bool in_constructor = exposure.uninitialized;
-  for (const Pad& pad : pads_) {
-    if (pad.leaves && pad.unexecuted == exposure.unexecuted && pad.uninitialized == in_constructor) return pad.stub;
-  }
+  const std::size_t key = static_cast<std::size_t>(exposure.unexecuted) * 2 + (in_constructor ? 1 : 0);
+  if (leaving_pads_.size() <= key) leaving_pads_.resize(key + 1, 0);
+  if (leaving_pads_[key] != 0) return StubId(leaving_pads_[key] - 1);
   const StubFrame frame = in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
   const SnippetId snippet = code.snippet([&](CodeBuilder& b) {
     if (plan_.is_single_path()) {
@@ -223,24 +230,19 @@ Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
     }
     b.op(Opcode::athrow);
   });
-  pads_.push_back({.unexecuted = exposure.unexecuted,
-                   .uninitialized = in_constructor,
-                   .leaves = true,
-                   .handler = {},
-                   .stub = code.append_stub(frame, snippet)});
-  return pads_.back().stub;
+  const StubId stub = code.append_stub(frame, snippet);
+  leaving_pads_[key] = stub.value() + 1;
+  return stub;
 }
 
 // Where an exception goes that the method itself handles.
 Target CountingPass::handler_pad(CodeEditor& code, const Exposure& exposure, Pc handler) {
   if (exposure.unexecuted == 0) return handler;
   for (const Pad& pad : pads_) {
-    if (!pad.leaves && pad.unexecuted == exposure.unexecuted && pad.handler == handler) return pad.stub;
+    if (pad.unexecuted == exposure.unexecuted && pad.handler == handler) return pad.stub;
   }
   const SnippetId snippet = code.snippet([&](CodeBuilder& b) { add_to_count(b, -exposure.unexecuted); });
   pads_.push_back({.unexecuted = exposure.unexecuted,
-                   .uninitialized = exposure.uninitialized,
-                   .leaves = false,
                    .handler = handler,
                    .stub = code.append_stub(StubFrame::same_as(handler), snippet, handler)});
   return pads_.back().stub;

@@ -71,10 +71,8 @@ class CountingPass {
     classfile::Pc pc;
     std::uint32_t native_id;  // 0: the callee counts itself
   };
-  struct Pad {
+  struct Pad {  // on the way to a handler of the method
     std::int32_t unexecuted;
-    bool uninitialized;
-    bool leaves;  // the method; else goes on to `handler`
     classfile::Pc handler;
     classfile::StubId stub;
   };
@@ -109,6 +107,7 @@ class CountingPass {
   classfile::LocalIndex count_local_;
   std::vector<CallToCount> calls_;
   std::vector<Pad> pads_;
+  std::vector<std::uint32_t> leaving_pads_;  // by unexecuted * 2 + uninitialized: 1 + StubId, 0 if there is none yet
   std::vector<classfile::Handler> handlers_;
 };
 
