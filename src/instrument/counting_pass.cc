@@ -19,12 +19,10 @@ constexpr MemberRef kEnter{kRuntime, "enter", "(JII)J"};
 constexpr MemberRef kCall{kRuntime, "call", "(JI)V"};
 constexpr MemberRef kCallNative{kRuntime, "callNative", "(JII)V"};
 constexpr MemberRef kAdd{kRuntime, "add", "(JJ)V"};
-constexpr MemberRef kExitCounted{kRuntime, "exit", "(JIJ)V"};
-constexpr MemberRef kExitCountedLong{kRuntime, "exit", "(JJJ)V"};
+constexpr MemberRef kExitCounted{kRuntime, "exit", "(JJJ)V"};
 constexpr MemberRef kExit{kRuntime, "exit", "(J)V"};
 constexpr MemberRef kLeaf{kRuntime, "leaf", "(I)V"};
-constexpr MemberRef kLeafCounted{kRuntime, "leaf", "(II)V"};
-constexpr MemberRef kLeafCountedLong{kRuntime, "leafLoop", "(JI)V"};
+constexpr MemberRef kLeafCounted{kRuntime, "leaf", "(JI)V"};
 constexpr MemberRef kCorrectLeaf{kRuntime, "correctLeaf", "(II)V"};
 constexpr MemberRef kHidden{kRuntime, "hidden", "()J"};
 constexpr MemberRef kEnterSink{kRuntime, "enterSink", "()J"};
@@ -129,20 +127,22 @@ void CountingPass::add_to_count(CodeBuilder& b, std::int32_t by) const {
   }
 }
 
+// Pushes the count as a long.
+CodeBuilder& CountingPass::load_count(CodeBuilder& b) const {
+  b.load(count_type_, count_local_);
+  return count_type_ == LocalType::kInt ? b.op(Opcode::i2l) : b;
+}
+
 void CountingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
-  const bool loops = count_type_ == LocalType::kLong;
   if (leaf_ && plan_.is_single_path()) {
     if (bytecodes != 0) b.push(bytecodes).push(id_).invoke_static(kCorrectLeaf);
   } else if (leaf_) {
-    b.load(count_type_, count_local_).push(id_).invoke_static(loops ? kLeafCountedLong : kLeafCounted);
+    load_count(b).push(id_).invoke_static(kLeafCounted);
   } else if (!plan_.is_single_path()) {
-    b.load(LocalType::kLong, node_local_).load(count_type_, count_local_).load(LocalType::kLong, site_local_);
-    b.invoke_static(loops ? kExitCountedLong : kExitCounted);
+    load_count(b.load(LocalType::kLong, node_local_)).load(LocalType::kLong, site_local_).invoke_static(kExitCounted);
   } else if (bytecodes != 0) {
-    b.load(LocalType::kLong, node_local_)
-        .push(bytecodes)
-        .load(LocalType::kLong, site_local_)
-        .invoke_static(kExitCounted);
+    b.load(LocalType::kLong, node_local_).push(bytecodes).op(Opcode::i2l);
+    b.load(LocalType::kLong, site_local_).invoke_static(kExitCounted);
   } else {
     b.load(LocalType::kLong, site_local_).invoke_static(kExit);
   }
@@ -179,9 +179,7 @@ void CountingPass::insert_counts(CodeEditor& code) {
       case Segment::Start::kConstructorCall:
         code.after(segment.at, code.snippet([&](CodeBuilder& b) { set_count(b, segment.bytecodes); }));
         code.before(segment.at, code.snippet([&](CodeBuilder& b) {
-          b.load(LocalType::kLong, node_local_).load(count_type_, count_local_);
-          if (count_type_ == LocalType::kInt) b.op(Opcode::i2l);
-          b.invoke_static(kAdd);
+          load_count(b.load(LocalType::kLong, node_local_)).invoke_static(kAdd);
         }));
         break;
       case Segment::Start::kSubroutine:

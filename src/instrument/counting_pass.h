@@ -89,6 +89,7 @@ class CountingPass {
 
   void set_count(classfile::CodeBuilder& b, std::int32_t value) const;
   void add_to_count(classfile::CodeBuilder& b, std::int32_t by) const;
+  classfile::CodeBuilder& load_count(classfile::CodeBuilder& b) const;
   // The end of the method; `bytecodes` is for single paths, where there is no count.
   void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
   classfile::Target leaving_pad(classfile::CodeEditor& code, const Exposure& exposure);

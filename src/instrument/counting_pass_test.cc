@@ -85,8 +85,8 @@ TEST(CountingPass, ALeafWithBranchesCountsInALocal) {
         ireturn)");
   EXPECT_EQ(count(cls).listing,
             "iconst_2 istore iload_0 ifeq "
-            "iinc iconst_1 iload bipush leaf ireturn "
-            "iinc iconst_0 iload bipush leaf ireturn ");
+            "iinc iconst_1 iload i2l bipush leaf ireturn "
+            "iinc iconst_0 iload i2l bipush leaf ireturn ");
 }
 
 TEST(CountingPass, ACallerPublishesEachCallSite) {
@@ -102,7 +102,7 @@ TEST(CountingPass, ACallerPublishesEachCallSite) {
   EXPECT_EQ(counted.listing,
             "site dup2 lstore bipush iconst_3 enter lstore "
             "lload bipush call invokestatic lload bipush call invokestatic lload exit return "
-            "lload bipush lload exit athrow lload iconst_m1 lload exit athrow [14..24->40][24..34->50]");
+            "lload bipush i2l lload exit athrow lload iconst_m1 i2l lload exit athrow [14..24->40][24..34->51]");
   ASSERT_EQ(counted.method.sites.size(), 3u);
   EXPECT_EQ(counted.method.sites[1].line, 12);
   EXPECT_EQ(counted.method.sites[2].line, 13);

@@ -101,15 +101,6 @@ public final class SondeRT {
 
   /** The end of a method, normal or not. */
   @ForceInline
-  public static void exit(long node, int bytecodes, long site) {
-    if (!on) return;
-    final Unsafe u = Memory.U;
-    u.putLong(node + (BASE + NODE_BYTECODES), u.getLong(node + (BASE + NODE_BYTECODES)) + bytecodes);
-    Thread.currentThread().$sondeSite = site;
-  }
-
-  /** The same for a method that loops. */
-  @ForceInline
   public static void exit(long node, long bytecodes, long site) {
     if (!on) return;
     final Unsafe u = Memory.U;
@@ -135,17 +126,7 @@ public final class SondeRT {
   }
 
   @ForceInline
-  public static void leaf(int bytecodes, int method) {
-    if (!on) return;
-    final Unsafe u = Memory.U;
-    long site = Thread.currentThread().$sondeSite;
-    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
-    u.putLong(site + (BASE + SITE_CHILD), u.getLong(site + (BASE + SITE_CHILD)) + 1);
-    u.putLong(site + (BASE + SITE_BYTECODES), u.getLong(site + (BASE + SITE_BYTECODES)) + bytecodes);
-  }
-
-  @ForceInline
-  public static void leafLoop(long bytecodes, int method) {
+  public static void leaf(long bytecodes, int method) {
     if (!on) return;
     final Unsafe u = Memory.U;
     long site = Thread.currentThread().$sondeSite;
