@@ -251,9 +251,16 @@ void Reader::index_tables() {
 const ClassEntry* Reader::find_class(std::uint32_t id) const { return find_by_id(classes_, id); }
 const MethodEntry* Reader::find_method(std::uint32_t id) const { return find_by_id(methods_, id); }
 
+std::uint64_t Reader::limit() const {
+  if (summary_.state != State::kRunning) return limit_;
+  const std::uint64_t next = at<ArenaHeader>(0)->next.load(std::memory_order_acquire);  // pairs with Writer::new_chunk
+  return std::min<std::uint64_t>(next, bytes_.size());
+}
+
 std::optional<std::uint64_t> Reader::offset_of(std::uint64_t address, std::uint64_t size) const {
   const std::uint64_t offset = address - base_address_;  // wraps around below the base: a huge offset
-  if (offset < kHeaderSize || offset >= limit_ || limit_ - offset < size || offset % 8 != 0) return std::nullopt;
+  const std::uint64_t end = limit();
+  if (offset < kHeaderSize || offset >= end || end - offset < size || offset % 8 != 0) return std::nullopt;
   return offset;
 }
 

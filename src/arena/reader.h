@@ -156,7 +156,10 @@ class Reader {
 
   std::optional<MappedFile> file_;
   Bytes bytes_;
-  std::uint64_t limit_ = 0;  // what lies behind belongs to no chunk, or is not in the file
+  // What lies behind belongs to no chunk, or is not in the file. While the JVM runs, more comes into use all the time,
+  // and whatever a published pointer leads to is complete; so a walk asks again.
+  [[nodiscard]] std::uint64_t limit() const;
+  std::uint64_t limit_ = 0;  // when the arena was opened
   std::uint64_t base_address_ = 0;
   Summary summary_ = {};
   std::vector<CounterReading> counters_;

@@ -100,19 +100,16 @@ thread main
               ElementsAre("1 a 1 1 @0", "2 hash 2 2 @5", "2 hash 3 3 @5", "2 hash 1 0 @5", "3 back 4 4 @0"));
 }
 
-TEST(ArenaReader, OverflowIsReadFromTheNodeUntilTheAgentHasSummedItUp) {
-  TestArena arena("thread main\n  A.a()V 1 1\n    A.b()V 1 1\n      A.c()V 7 70\n");
-  const std::uint64_t node = arena.nodes()[2];
-  auto& tree = arena.at<TreeHeader>(arena.tree(0));
-  tree.overflow = TestArena::kBase + node;
-  arena.at<CallSite>(node + sizeof(Node)).child = 5;
-  arena.at<CallSite>(node + sizeof(Node)).bytecodes = 50;
+TEST(ArenaReader, OverflowIsWhatTheAgentSummedUpAndNoDamage) {
+  TestArena arena("thread main\n  A.a()V 1 1\n  overflow 12 120\n");
+  arena.at<TreeHeader>(arena.tree(0)).overflow = 0x123456789000;  // private memory of the agent
   const auto reader = Reader::over(arena.bytes());
   Damage damage;
   const Overflow overflow = reader->walk(
       reader->trees()[0], [](const Context&) {}, damage);
   EXPECT_EQ(overflow.calls, 12u);
   EXPECT_EQ(overflow.bytecodes, 120u);
+  EXPECT_EQ(damage.count(), 0u);
 }
 
 TEST(ArenaReader, ANodeThatIsJustBeingPublishedIsPassedOver) {

@@ -33,7 +33,7 @@ std::uint64_t bytecodes_of(const MethodEntry* method, std::uint64_t calls, std::
 class TreeWalk {
  public:
   TreeWalk(const Reader& reader, const std::function<void(const Context&)>& visit, Damage& damage)
-      : reader_(reader), visit_(visit), damage_(damage), budget_(reader.limit_ / sizeof(CallSite) + 1) {}
+      : reader_(reader), visit_(visit), damage_(damage), budget_(reader.limit() / sizeof(CallSite) + 1) {}
 
   void run(std::uint64_t root_address) {
     const auto root = reader_.offset_of(root_address, sizeof(Node));
@@ -89,7 +89,7 @@ class TreeWalk {
   void expand(std::uint64_t offset, const MethodEntry* method, std::uint32_t depth) {
     const auto* node = reader_.at<Node>(offset);
     const std::uint32_t site_count = relaxed(node->site_count);
-    if (reader_.limit_ - offset < node_size(site_count)) {
+    if (reader_.limit() - offset < node_size(site_count)) {
       return damage_.add("a node has " + std::to_string(site_count) + " call sites, more than there is room for",
                          offset);
     }
@@ -111,6 +111,8 @@ class TreeWalk {
     const auto method_id = static_cast<std::uint32_t>(acquire(site->method_id));
     if (method_id == 0) return;
     const MethodEntry* method = reader_.find_method(method_id);
+    // Loaded since the arena was opened; the next look will have it.
+    if (method == nullptr && reader_.summary().state == State::kRunning) return;
     const std::uint64_t bytecodes = acquire(site->bytecodes);
     const std::uint64_t value = relaxed(site->child);
     Callee callee = {.depth = depth,
@@ -126,7 +128,8 @@ class TreeWalk {
         case Found::kNode: break;
         case Found::kUnfinished: return;
         case Found::kNothing:
-          if (method == nullptr) break;  // for all we know a leaf
+          // Without a record it may be a leaf, and the value its calls. An address is no number of calls.
+          if (method == nullptr && !reader_.offset_of(value, sizeof(Node))) break;
           return damage_.add("a call site of method " + std::to_string(method_id) + " leads to no node of it", record);
       }
     }
@@ -235,20 +238,9 @@ Overflow Reader::walk(const TreeEntry& tree, const std::function<void(const Cont
   }
   TreeWalk(*this, visit, damage).run(tree.root);
 
+  // The overflow node itself is private memory of the agent, which sums it up here when a thread or the JVM ends.
   const auto* header = at<TreeHeader>(*header_offset);
-  Overflow overflow = {.calls = header->overflow_calls, .bytecodes = header->overflow_bytecodes};
-  if (header->overflow == 0) return overflow;
-  // The agent sums up at the end; until then the counts are in the overflow node and, for leaves, in its first site.
-  const auto node_offset = offset_of(header->overflow, node_size(1));
-  if (!node_offset) {
-    damage.add("an overflow node lies outside what is in use", *header_offset);
-    return overflow;
-  }
-  const auto* node = at<Node>(*node_offset);
-  const auto* site = at<CallSite>(*node_offset + sizeof(Node));
-  overflow.calls = std::max(overflow.calls, relaxed(node->calls) + relaxed(site->child));
-  overflow.bytecodes = std::max(overflow.bytecodes, relaxed(node->bytecodes) + relaxed(site->bytecodes));
-  return overflow;
+  return {.calls = header->overflow_calls, .bytecodes = header->overflow_bytecodes};
 }
 
 }  // namespace sonde::arena

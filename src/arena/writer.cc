@@ -45,6 +45,12 @@ bool reserve_on_disk(int file, std::uint64_t begin, std::uint64_t end) {
 Result<void> Writer::create(const char* path, const Options& options) {
   file_ = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) return io_error("cannot create", path);
+  auto mapped = map(path, options);
+  if (!mapped.ok()) unlink(path);
+  return mapped;
+}
+
+Result<void> Writer::map(const char* path, const Options& options) {
   if (ftruncate(file_, static_cast<off_t>(options.capacity)) != 0) return io_error("cannot set its size", path);
   if (!reserve_on_disk(file_, 0, kSmallReserveStep)) return io_error("no room on the disk", path);
   void* memory = mmap(nullptr, options.capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);

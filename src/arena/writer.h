@@ -26,7 +26,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Creates the file, which must not exist yet, readable by its owner only.
+  // Creates the file, which must not exist yet, readable by its owner only. After an error there is no file.
   Result<void> create(const char* path, const Options& options);
 
   [[nodiscard]] ArenaHeader& header() { return *reinterpret_cast<ArenaHeader*>(memory_); }
@@ -45,6 +45,7 @@ class Writer {
   }
 
  private:
+  Result<void> map(const char* path, const Options& options);
   bool reserve(std::uint64_t end);
 
   std::uint8_t* memory_ = nullptr;

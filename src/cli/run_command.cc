@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -133,24 +135,68 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
 }
 
 // "-Xss1m" as "-Xss4m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
-// yet; a program that recurses as deep as its stack allows must still be able to.
+// yet; a program that recurses as deep as its stack allows must still be able to. HotSpot takes 1 GiB at most.
 std::string larger_stack(const std::string& option) {
-  constexpr int kFactor = 4;
-  const std::string prefix = "-Xss";
-  if (!option.starts_with(prefix)) return option;
-  const std::size_t unit = option.find_first_not_of("0123456789", prefix.size());
-  const std::string number = option.substr(prefix.size(), unit == std::string::npos ? unit : unit - prefix.size());
-  if (number.empty() || number.size() > 12) return option;
-  return prefix + std::to_string(std::stoull(number) * kFactor) +
-         (unit == std::string::npos ? "" : option.substr(unit));
+  constexpr std::uint64_t kFactor = 4;
+  constexpr std::uint64_t kLargest = 1ULL << 30;
+  std::string size = option.substr(4);
+  if (!size.empty()) size.back() = static_cast<char>(std::toupper(static_cast<unsigned char>(size.back())));
+  const std::uint64_t bytes = parse_size(size);
+  if (bytes == 0 || bytes > kLargest) return option;
+  return "-Xss" + std::to_string(std::min(bytes * kFactor, kLargest) >> 10) + "k";
+}
+
+// An option of the JVM as the child gets it.
+std::string adapted(const std::string& option) {
+  if (option.starts_with("-Xss")) return larger_stack(option);
+  // Class data sharing is off as soon as an agent sees every class; a JVM that insists on it would not start.
+  if (option == "-Xshare:on") return "-Xshare:auto";
+  return option;
+}
+
+bool takes_an_argument(const std::string& option) {
+  static constexpr std::string_view kOptions[] = {"-cp",
+                                                  "-classpath",
+                                                  "--class-path",
+                                                  "-p",
+                                                  "--module-path",
+                                                  "--add-modules",
+                                                  "--upgrade-module-path",
+                                                  "--limit-modules",
+                                                  "--add-exports",
+                                                  "--add-opens",
+                                                  "--add-reads",
+                                                  "--patch-module",
+                                                  "--source",
+                                                  "--enable-native-access"};
+  return std::ranges::find(kOptions, option) != std::end(kOptions);
+}
+
+// Whether the user chose the size of stacks in the environment, which the launcher puts in front of our options.
+bool environment_sets_stack() {
+  for (const char* name : {"JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && (std::strstr(value, "-Xss") != nullptr || std::strstr(value, "ThreadStackSize") != nullptr))
+      return true;
+  }
+  return false;
 }
 
 std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent,
                                        const fs::path& live) {
   std::vector<std::string> command = {java.string(), "-agentpath:" + agent.string() + "=" + fs::absolute(live).string(),
                                       // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
-                                      "-XX:-DontCompileHugeMethods", larger_stack("-Xss1m")};
-  for (std::size_t i = 1; i < options.command.size(); ++i) command.push_back(larger_stack(options.command[i]));
+                                      "-XX:-DontCompileHugeMethods"};
+  if (!environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
+  // Only the JVM's options are ours to change: they end with the main class, -jar or -m.
+  std::size_t i = 1;
+  for (; i < options.command.size(); ++i) {
+    const std::string& word = options.command[i];
+    if (!word.starts_with("-") || word == "-jar" || word == "-m" || word == "--module") break;
+    command.push_back(adapted(word));
+    if (takes_an_argument(word) && i + 1 < options.command.size()) command.push_back(options.command[++i]);
+  }
+  for (; i < options.command.size(); ++i) command.push_back(options.command[i]);
   return command;
 }
 
@@ -163,12 +209,15 @@ int run_child(std::vector<std::string> command) {
   forward.sa_handler = forward_signal;
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
-  sigaction(SIGINT, &ignore, nullptr);
-  sigaction(SIGQUIT, &ignore, nullptr);
+  struct sigaction old_interrupt {};
+  struct sigaction old_quit {};
+  sigaction(SIGINT, &ignore, &old_interrupt);
+  sigaction(SIGQUIT, &ignore, &old_quit);
   g_child = fork();
   if (g_child == 0) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
+    // As the child would have had them without us: a shell ignores them for background jobs.
+    sigaction(SIGINT, &old_interrupt, nullptr);
+    sigaction(SIGQUIT, &old_quit, nullptr);
     execv(argv[0], argv.data());
     _exit(kCannotExecute);
   }

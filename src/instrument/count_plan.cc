@@ -31,7 +31,7 @@ Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, 
   // With handlers a path that an exception left may come back to where it would have gone, so blocks must be counted.
   single_path_ = graph_.is_single_path() && code.exceptions().empty();
   if (single_path_) {
-    plan_single_path(code);
+    plan_single_path(code, precise);
   } else {
     plan_segments(code);
     expose_segments(code, precise);
@@ -51,7 +51,7 @@ void CountPlan::find_constructor_calls(const Code& code, const StackMapTable& st
   }
 }
 
-void CountPlan::plan_single_path(const Code& code) {
+void CountPlan::plan_single_path(const Code& code, bool precise) {
   run_.clear();
   for (BlockId block(0);;) {
     const Block& b = graph_.block(block);
@@ -72,7 +72,7 @@ void CountPlan::plan_single_path(const Code& code) {
     exposures_[pc.value()] = {.coverable = kinds_[pc.value()] == Kind::kOther && !is_return(insn.opcode()),
                               .throws = may_throw(insn),
                               .uninitialized = uninitialized_this_[pc.value()] != 0,
-                              .unexecuted = counted - i - 1};
+                              .unexecuted = precise ? counted - i - 1 : 0};
   }
 }
 

@@ -57,7 +57,7 @@ class CountPlan {
   };
 
   void find_constructor_calls(const classfile::Code& code, const classfile::StackMapTable& stack_maps);
-  void plan_single_path(const classfile::Code& code);
+  void plan_single_path(const classfile::Code& code, bool precise);
   void plan_segments(const classfile::Code& code);
   void expose_segments(const classfile::Code& code, bool precise);
   bool ends_segment(classfile::Instruction insn) const;

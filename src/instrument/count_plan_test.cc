@@ -93,6 +93,12 @@ TEST(CountPlan, WholeBlocksTakeNothingBack) {
   EXPECT_EQ(plan_of(cls, false), "entry at 0: 2\nblock at 4: 3\nblock at 7: 1\n4: -0\n5: -0\n");
 }
 
+TEST(CountPlan, WholeBlocksTakeNothingBackOnASinglePathEither) {
+  TestClass cls;
+  assemble(cls, "aload_0\n arraylength\n ireturn");
+  EXPECT_EQ(plan_of(cls, false), "constant 3 + 0\n1: -0\n");
+}
+
 TEST(CountPlan, BytecodesBehindSuperAreCountedWhenItIsBack) {
   TestClass cls;
   cls.super_name = "a/Parent";

@@ -29,8 +29,8 @@ constexpr MemberRef kEnterSink{kRuntime, "enterSink", "()J"};
 constexpr MemberRef kExitSink{kRuntime, "exitSink", "(JJ)V"};
 
 constexpr std::uint32_t kMaxSites = 65535;
-// HotSpot's verifier looks at every row of the exception table for every instruction. Long initialisers of tables, which
-// is what methods with so many rows are, would take seconds.
+// HotSpot's verifier looks at every row of the exception table for every instruction. Long initialisers of tables,
+// which is what methods with so many rows are, would take seconds.
 constexpr std::size_t kMaxRows = 1000;
 
 // Every constructor ends up there, and it does nothing: a probe per object would say what `new` says already.
@@ -70,7 +70,8 @@ Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Prec
   insert_exits(code);
   insert_handlers(code);
   if (precision == Precision::kPrecise && code.handlers().size() > kMaxRows) {
-    return Error{ErrorCode::kTooLarge, "has too many places that throw", {.path = "exception table", .byte_offset = {}}};
+    return Error{
+        ErrorCode::kTooLarge, "has too many places that throw", {.path = "exception table", .byte_offset = {}}};
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/ingest.h"
 
+#include "base/counters.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -70,6 +72,13 @@ class Ingest {
   }
 
  private:
+  // The arena was full: a counter says so, and a name that is missing is no damage.
+  [[nodiscard]] bool names_were_dropped() const {
+    return std::ranges::any_of(reader_.counters(), [](const arena::CounterReading& reading) {
+      return reading.id == info_of(Counter::kRecordsDropped).id;
+    });
+  }
+
   void add_methods() {
     std::unordered_map<std::uint32_t, ClassId> class_by_id;
     for (const arena::ClassEntry& entry : reader_.classes()) class_by_id.emplace(entry.id, intern_class(entry));
@@ -81,7 +90,7 @@ class Ingest {
         cls = intern_class({.id = 0, .flags = flags, .name = entry.class_name, .source_file = {}});
       } else if (const auto it = class_by_id.find(entry.class_id); it != class_by_id.end()) {
         cls = it->second;
-      } else {
+      } else if (!names_were_dropped()) {
         damage_.add("method " + std::to_string(entry.id) + " is of no known class", 0);
       }
       method_by_entry_.push_back(intern_method({.cls = cls,

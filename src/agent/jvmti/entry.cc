@@ -11,6 +11,7 @@
 #include <jni.h>
 #include <jvmti.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -267,6 +268,7 @@ Result<void> start(JavaVM* vm, const char* folder) {
   const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
   g_agent = agent.release();
   if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads)) {
+    unlink((g_agent->options.folder + "/arena").c_str());
     return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
   }
   return {};
