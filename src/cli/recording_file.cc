@@ -3,10 +3,9 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <signal.h>
 
-#include <cerrno>
 #include <ctime>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "store/store.h"
@@ -38,7 +37,14 @@ std::string_view severity_word(Severity severity) {
   return "";
 }
 
-bool is_alive(std::uint32_t pid) { return pid != 0 && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM); }
+// A process that has ended but was not waited for yet still has its number; the state behind its name is then Z.
+bool is_alive(std::uint32_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string stat;
+  if (pid == 0 || !std::getline(file, stat)) return false;
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.compare(name_end, 3, ") Z") != 0;
+}
 
 }  // namespace
 
