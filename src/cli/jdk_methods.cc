@@ -23,20 +23,13 @@ using classfile::Member;
 using instrument::KnownKind;
 using instrument::KnownMethods;
 
-constexpr std::string_view kIntrinsicCandidate = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
 constexpr int kCacheVersion = 1;
-
-// Whether a call of this name can only mean this method, whatever the receiver's class.
-bool is_bound(const ClassFile& cls, const Member& method) {
-  return method.has(classfile::kAccStatic) || method.has(classfile::kAccPrivate) || method.has(classfile::kAccFinal) ||
-         (cls.access_flags() & classfile::kAccFinal) != 0 || method.name == "<init>";
-}
 
 void add_methods(const ClassFile& cls, KnownMethods& known) {
   for (const Member& method : cls.methods()) {
-    if (!is_bound(cls, method)) continue;
+    if (!instrument::is_bound(cls, method)) continue;
     const bool native = method.has(classfile::kAccNative);
-    if (!native && !classfile::has_annotation(cls.pool(), method, kIntrinsicCandidate)) continue;
+    if (!native && !classfile::has_annotation(cls.pool(), method, instrument::kIntrinsicCandidate)) continue;
     known.add({.class_name = cls.name(), .name = method.name, .descriptor = method.descriptor},
               native ? KnownKind::kNative : KnownKind::kIntrinsic);
   }

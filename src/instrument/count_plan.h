@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -45,6 +46,7 @@ class CountPlan {
   [[nodiscard]] std::int32_t bytecodes_after_constructor_call() const { return after_constructor_call_; }
 
   [[nodiscard]] bool has_loops() const { return graph_.has_loops(); }
+  [[nodiscard]] std::span<const classfile::CallSite> call_sites() const { return graph_.call_sites(); }
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }  // empty on a single path
   // By the pc of an instruction.
   [[nodiscard]] const Exposure& exposure(classfile::Pc pc) const { return exposures_[pc.value()]; }

@@ -62,7 +62,7 @@ Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Prec
     return Error{ErrorCode::kTooLarge, "has more than 65535 call sites", {.path = "Code", .byte_offset = {}}};
   }
   counted.is_leaf = leaf_;
-  counted.first_line = code.code().line_at(Pc(0)).value_or(0);
+  counted.first_line = counted.sites[0].line;
   counted.constant_bytecodes = static_cast<std::uint32_t>(plan_.constant_bytecodes());
   insert_entry(code, static_cast<std::uint32_t>(counted.sites.size()));
   insert_counts(code);
@@ -81,10 +81,8 @@ KnownKind CountingPass::kind_of(const ClassFile& caller, const MemberRef& callee
   const KnownKind known = known_.find(callee);
   if (known != KnownKind::kNone || callee.class_name != caller.name()) return known;
   for (const Member& method : caller.methods()) {
-    const bool bound = method.has(kAccStatic) || method.has(kAccPrivate) || method.has(kAccFinal) ||
-                       (caller.access_flags() & kAccFinal) != 0;
-    if (bound && method.has(kAccNative) && method.name == callee.name && method.descriptor == callee.descriptor)
-      return KnownKind::kNative;
+    const bool same = method.name == callee.name && method.descriptor == callee.descriptor;
+    if (same && method.has(kAccNative) && is_bound(caller, method)) return KnownKind::kNative;
   }
   return KnownKind::kNone;
 }
@@ -93,18 +91,16 @@ void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
   calls_.clear();
   counted.sites.clear();
   counted.sites.push_back({.pc = 0, .line = code.line_at(Pc(0)).value_or(0)});
-  leaf_ = true;
-  for (const Instruction insn : code.instructions()) {
-    if (may_initialize_class(code, insn)) leaf_ = false;
-    if (!is_invoke(insn.opcode())) continue;
+  for (const CallSite& call : plan_.call_sites()) {
+    const Instruction insn = code.at(call.pc);
     const MemberRef callee = code.owner().pool().member(insn.pool_index());
     if (is_root_constructor(callee)) continue;
-    leaf_ = false;
     const KnownKind known = insn.opcode() == Opcode::invokedynamic ? KnownKind::kNone : kind_of(code.owner(), callee);
-    calls_.push_back({.pc = insn.pc(), .native_id = known == KnownKind::kNone ? 0 : callees_.id_of(callee, known)});
-    counted.sites.push_back(
-        {.pc = static_cast<std::uint16_t>(insn.pc().value()), .line = code.line_at(insn.pc()).value_or(0)});
+    calls_.push_back({.pc = call.pc, .native_id = known == KnownKind::kNone ? 0 : callees_.id_of(callee, known)});
+    counted.sites.push_back({.pc = static_cast<std::uint16_t>(call.pc.value()), .line = call.line.value_or(0)});
   }
+  const InstructionRange all = code.instructions();
+  leaf_ = calls_.empty() && std::none_of(all.begin(), all.end(), [&](Instruction insn) { return may_initialize_class(code, insn); });
 }
 
 void CountingPass::set_count(CodeBuilder& b, std::int32_t value) const {

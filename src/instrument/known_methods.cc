@@ -16,6 +16,11 @@ std::uint64_t fnv(std::uint64_t hash, std::string_view text) {
 
 }  // namespace
 
+bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method) {
+  return method.has(classfile::kAccStatic) || method.has(classfile::kAccPrivate) || method.has(classfile::kAccFinal) ||
+         (cls.access_flags() & classfile::kAccFinal) != 0 || method.name == "<init>";
+}
+
 std::uint64_t KnownMethods::key_of(const classfile::MemberRef& method) {
   std::uint64_t hash = fnv(14695981039346656037U, method.class_name);
   hash = fnv(hash, method.name);

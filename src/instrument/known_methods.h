@@ -10,9 +10,15 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "classfile/constant_pool.h"
+#include "classfile/class_file.h"
 
 namespace sonde::instrument {
+
+// The annotation of methods that HotSpot's compilers may replace.
+inline constexpr std::string_view kIntrinsicCandidate = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
+
+// Whether a call of this name can only mean this method, whatever the receiver's class.
+bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method);
 
 enum class KnownKind : std::uint8_t { kNone = 0, kNative = 1, kIntrinsic = 2 };
 

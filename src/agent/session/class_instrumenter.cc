@@ -21,7 +21,6 @@ static_assert(instrument::kNodeHeaderSize == sizeof(arena::Node) &&
 namespace {
 
 constexpr std::string_view kThread = "java/lang/Thread";
-constexpr std::string_view kIntrinsicCandidate = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
 
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
@@ -73,7 +72,7 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
   const auto written = editor_.write();
   arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
   if (!written.ok()) {
-    count_failure(written.error());
+    arena_.count(Counter::kPoolsFull);  // the one thing that a whole class is refused for
     return std::nullopt;
   }
   return *written;
@@ -87,7 +86,7 @@ void ClassInstrumenter::count_methods(const ClassFile& cls, bool of_jdk) {
 }
 
 void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method, std::uint32_t class_id, bool of_jdk) {
-  if (of_jdk && has_annotation(cls.pool(), method, kIntrinsicCandidate)) {
+  if (of_jdk && has_annotation(cls.pool(), method, instrument::kIntrinsicCandidate)) {
     if (auto sunk = sink(method); !sunk.ok()) count_failure(sunk.error());
     return;
   }
