@@ -158,27 +158,6 @@ CodeBuilder& CodeBuilder::invoke_static(const MemberRef& method) {
   return *this;
 }
 
-void CodeBuilder::field(Opcode opcode, const MemberRef& field) {
-  if (!is_field_descriptor(field.descriptor)) {
-    valid_ = false;
-    return;
-  }
-  emit(opcode);
-  out_.u2(pool_.field_ref(field).value());
-  const std::int32_t slots = slots_of(field.descriptor[0]);
-  adjust(opcode == Opcode::putstatic ? slots : 0, opcode == Opcode::getstatic ? slots : 0);
-}
-
-CodeBuilder& CodeBuilder::get_static(const MemberRef& member) {
-  field(Opcode::getstatic, member);
-  return *this;
-}
-
-CodeBuilder& CodeBuilder::put_static(const MemberRef& member) {
-  field(Opcode::putstatic, member);
-  return *this;
-}
-
 CodeBuilder::Label CodeBuilder::new_label() {
   labels_.emplace_back();
   return Label(static_cast<std::uint32_t>(labels_.size() - 1));

@@ -33,8 +33,6 @@ class CodeBuilder {
   CodeBuilder& store(LocalType type, LocalIndex local);
   CodeBuilder& iinc(LocalIndex local, std::int32_t by);
   CodeBuilder& invoke_static(const MemberRef& method);
-  CodeBuilder& get_static(const MemberRef& field);
-  CodeBuilder& put_static(const MemberRef& field);
 
   Label new_label();
   CodeBuilder& branch(Opcode opcode, Label target);
@@ -62,7 +60,6 @@ class CodeBuilder {
   void emit(Opcode opcode) { out_.u1(static_cast<std::uint8_t>(opcode)); }
   void local_op(Opcode opcode, LocalIndex local);
   void constant(PoolIndex index);
-  void field(Opcode opcode, const MemberRef& field);
 
   ByteWriter& out_;
   PoolBuilder& pool_;

@@ -32,15 +32,6 @@ Bytes PoolBuilder::entry_at(std::uint16_t index) const {
   return added_.view().subspan(added.begin, added.size);
 }
 
-std::string_view PoolBuilder::class_name(PoolIndex index) const {
-  if (index.value() < pool_->count()) return pool_->class_name(index);
-  if (index.value() >= count_) return {};
-  const Bytes entry = entry_at(index.value());
-  if (entry.size() != 3 || static_cast<Tag>(entry[0]) != Tag::kClass) return {};
-  const Bytes name = entry_at(load_u2(entry.data() + 1));
-  return as_text(name.subspan(3));
-}
-
 void PoolBuilder::insert(std::uint16_t index, Bytes entry) {
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = hash_of(entry) & mask;
@@ -119,16 +110,14 @@ PoolIndex PoolBuilder::two_indices(Tag tag, PoolIndex first, PoolIndex second) {
 
 PoolIndex PoolBuilder::class_info(std::string_view name) { return one_index(Tag::kClass, utf8(name)); }
 
-PoolIndex PoolBuilder::string(std::string_view text) { return one_index(Tag::kString, utf8(text)); }
-
 PoolIndex PoolBuilder::name_and_type(std::string_view name, std::string_view descriptor) {
   const PoolIndex name_index = utf8(name);
   return two_indices(Tag::kNameAndType, name_index, utf8(descriptor));
 }
 
-PoolIndex PoolBuilder::member(Tag tag, const MemberRef& ref) {
+PoolIndex PoolBuilder::method_ref(const MemberRef& ref) {
   const PoolIndex owner = class_info(ref.class_name);
-  return two_indices(tag, owner, name_and_type(ref.name, ref.descriptor));
+  return two_indices(Tag::kMethodref, owner, name_and_type(ref.name, ref.descriptor));
 }
 
 }  // namespace sonde::classfile

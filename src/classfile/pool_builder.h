@@ -23,23 +23,16 @@ class PoolBuilder {
   PoolIndex integer(std::int32_t value);
   PoolIndex long_integer(std::int64_t value);
   PoolIndex class_info(std::string_view name);
-  PoolIndex string(std::string_view text);
   PoolIndex name_and_type(std::string_view name, std::string_view descriptor);
-  PoolIndex field_ref(const MemberRef& field) { return member(Tag::kFieldref, field); }
-  PoolIndex method_ref(const MemberRef& method) { return member(Tag::kMethodref, method); }
-  PoolIndex interface_method_ref(const MemberRef& method) { return member(Tag::kInterfaceMethodref, method); }
+  PoolIndex method_ref(const MemberRef& method);
 
   [[nodiscard]] bool is_full() const { return full_; }
   [[nodiscard]] std::uint16_t count() const { return static_cast<std::uint16_t>(count_); }
   [[nodiscard]] Bytes added() const { return added_.view(); }
-  [[nodiscard]] const ConstantPool& original() const { return *pool_; }
-  // The name of a Class entry, old or added. Valid until the next entry is added.
-  [[nodiscard]] std::string_view class_name(PoolIndex index) const;
 
  private:
   static constexpr std::uint32_t kMaxCount = 65535;
 
-  PoolIndex member(Tag tag, const MemberRef& ref);
   PoolIndex two_indices(Tag tag, PoolIndex first, PoolIndex second);
   PoolIndex one_index(Tag tag, PoolIndex index);
   // The entry with exactly these bytes, found or appended.

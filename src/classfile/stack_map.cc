@@ -130,21 +130,28 @@ const FrameList::Frame* FrameList::find(Pc pc) const {
   return found != frames_.end() && found->pc == pc ? &*found : nullptr;
 }
 
-VerificationType type_of_descriptor(std::string_view descriptor, PoolBuilder& pool) {
-  switch (descriptor.empty() ? 'V' : descriptor[0]) {
+TypeTag tag_of_descriptor(char letter) {
+  switch (letter) {
     case 'Z':
     case 'B':
     case 'C':
     case 'S':
-    case 'I': return {.tag = TypeTag::kInteger};
-    case 'J': return {.tag = TypeTag::kLong};
-    case 'F': return {.tag = TypeTag::kFloat};
-    case 'D': return {.tag = TypeTag::kDouble};
+    case 'I': return TypeTag::kInteger;
+    case 'J': return TypeTag::kLong;
+    case 'F': return TypeTag::kFloat;
+    case 'D': return TypeTag::kDouble;
     case 'L':
-      return {.tag = TypeTag::kObject, .data = pool.class_info(descriptor.substr(1, descriptor.size() - 2)).value()};
-    case '[': return {.tag = TypeTag::kObject, .data = pool.class_info(descriptor).value()};
-    default: return {.tag = TypeTag::kTop};
+    case '[': return TypeTag::kObject;
+    default: return TypeTag::kTop;
   }
+}
+
+VerificationType type_of_descriptor(std::string_view descriptor, PoolBuilder& pool) {
+  VerificationType type{.tag = tag_of_descriptor(descriptor.empty() ? 'V' : descriptor[0])};
+  if (type.tag != TypeTag::kObject) return type;
+  const bool is_array = descriptor[0] == '[';
+  type.data = pool.class_info(is_array ? descriptor : descriptor.substr(1, descriptor.size() - 2)).value();
+  return type;
 }
 
 void append_entry_locals(const Code& code, PoolBuilder& pool, std::vector<VerificationType>& locals) {

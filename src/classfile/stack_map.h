@@ -106,7 +106,10 @@ class FrameList {
 // Locals at method entry (JVMS 4.10.1.6): `this` if any, then the parameters.
 void append_entry_locals(const Code& code, PoolBuilder& pool, std::vector<VerificationType>& locals);
 
-// The verification type of a field descriptor: int for Z, B, C, S and I.
+// What the verifier calls the type of a descriptor that starts with this letter: int for Z, B, C, S and I, top for V.
+TypeTag tag_of_descriptor(char letter);
+
+// The verification type of a field descriptor.
 VerificationType type_of_descriptor(std::string_view descriptor, PoolBuilder& pool);
 
 // Encodes frames in ascending order of their offsets, each against the one before it.

@@ -8,25 +8,11 @@
 namespace sonde::classfile {
 namespace {
 
-Type type_of_letter(char letter) {
-  switch (letter) {
-    case 'Z':
-    case 'B':
-    case 'C':
-    case 'S':
-    case 'I': return {.tag = TypeTag::kInteger};
-    case 'J': return {.tag = TypeTag::kLong};
-    case 'F': return {.tag = TypeTag::kFloat};
-    case 'D': return {.tag = TypeTag::kDouble};
-    default: return {};
-  }
-}
-
 Type type_of(std::string_view descriptor) {
-  if (descriptor.empty()) return {};
-  if (descriptor[0] == '[') return {.tag = TypeTag::kObject, .name = descriptor};
-  if (descriptor[0] == 'L') return {.tag = TypeTag::kObject, .name = descriptor.substr(1, descriptor.size() - 2)};
-  return type_of_letter(descriptor[0]);
+  Type type{.tag = tag_of_descriptor(descriptor.empty() ? 'V' : descriptor[0])};
+  if (type.tag != TypeTag::kObject) return type;
+  type.name = descriptor[0] == '[' ? descriptor : descriptor.substr(1, descriptor.size() - 2);
+  return type;
 }
 
 Type read_type(ByteReader& reader, const ConstantPool& pool) {
@@ -154,7 +140,7 @@ void TypeSimulator::step(const Code& code, Instruction insn) {
   } else if (const std::string_view effect = info_of(opcode).effect; effect != "*") {
     const std::size_t arrow = effect.find('>');
     for (std::size_t i = 0; i < arrow; ++i) pop();
-    for (const char letter : effect.substr(arrow + 1)) push(type_of_letter(letter));
+    for (const char letter : effect.substr(arrow + 1)) push({.tag = tag_of_descriptor(letter)});
   } else if (opcode >= Opcode::pop && opcode <= Opcode::swap) {
     step_stack(opcode);
   } else {

@@ -100,7 +100,8 @@ void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
     counted.sites.push_back({.pc = static_cast<std::uint16_t>(call.pc.value()), .line = call.line.value_or(0)});
   }
   const InstructionRange all = code.instructions();
-  leaf_ = calls_.empty() && std::none_of(all.begin(), all.end(), [&](Instruction insn) { return may_initialize_class(code, insn); });
+  leaf_ = calls_.empty() &&
+          std::none_of(all.begin(), all.end(), [&](Instruction insn) { return may_initialize_class(code, insn); });
 }
 
 void CountingPass::set_count(CodeBuilder& b, std::int32_t value) const {
