@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `sonde` program: the tree of subcommands and their options, nothing else. What a command does is in its own file.
+// The `sonde` program: the tree of subcommands and their options (some in *_options.cc), nothing else. What a
+// command does is in its own file.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <exception>
-#include <functional>
 #include <map>
 #include <string>
 
 #include "cli/classfile_command.h"
-#include "cli/console.h"
+#include "cli/command_line.h"
 #include "cli/recording_command.h"
 #include "cli/run_command.h"
 #include "cli/version.h"
@@ -19,9 +18,6 @@ namespace {
 
 constexpr const char* kPathHelp =
     "A .class file, a folder, a .jar, .zip or .jmod, or a JDK's lib/modules; several may be given";
-
-// A command is chosen while parsing and run afterwards, so that nothing runs on half a command line.
-using Command = std::function<int(const Console&)>;
 
 void add_paths(CLI::App& app, std::vector<std::string>& paths) { app.add_option("PATH", paths, kPathHelp)->required(); }
 
@@ -92,11 +88,6 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
 }
 
-constexpr const char* kRecordingHelp =
-    "A finished recording (NAME.sonde) or the folder of a live one (NAME.sonde.live)";
-
-const std::map<std::string, profile::Metric> kMetrics = {{"calls", profile::Metric::kCalls},
-                                                         {"bytecodes", profile::Metric::kBytecodes}};
 const std::map<std::string, profile::Grouping> kGroupings = {{"method", profile::Grouping::kMethod},
                                                              {"class", profile::Grouping::kClass},
                                                              {"package", profile::Grouping::kPackage},
@@ -106,46 +97,27 @@ const std::map<std::string, SortBy> kSorts = {{"self", SortBy::kSelf}, {"total",
 const std::map<std::string, ExportFormat> kExportFormats = {{"jsonl", ExportFormat::kJsonl},
                                                             {"collapsed", ExportFormat::kCollapsed}};
 
-// An option whose value is one of a few words.
-template <typename T>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value, const std::map<std::string, T>& choices,
-                        const std::string& help) {
-  std::string words;
-  for (const auto& [word, unused] : choices) words += (words.empty() ? "" : "|") + word;
-  const auto parse = [&value, &choices, words](const std::string& text) {
-    const auto it = choices.find(text);
-    if (it == choices.end()) throw CLI::ValidationError("`" + text + "` is none of " + words);
-    value = it->second;
-  };
-  return app.add_option_function<std::string>(name, parse, help)->type_name(words);
-}
-
 void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("report", "Show what a recording holds: hot methods, or the call tree");
   app->add_option("FILE", options.file, kRecordingHelp)->required();
   app->add_option("--top", options.top, "How many rows; 0 for all (default 20, with --tree all)")->type_name("N");
   app->add_flag("--tree", options.tree, "Print the call tree instead of a table");
   add_choice(*app, "--by", options.by, kGroupings, "What a row stands for (default method)");
-  add_choice(*app, "--metric", options.metric, kMetrics, "What to sort and show percentages of (default bytecodes)");
+  add_choice(*app, "--metric", options.metric, metric_words(),
+             "What to sort and show percentages of (default bytecodes)");
   add_choice(*app, "--sort", options.sort, kSorts, "Own values, or those with everything called (default self)");
-  app->add_option("--include", options.include, "Only methods that match; may be repeated")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
-  app->add_option("--exclude", options.exclude, "No methods that match; may be repeated")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
+  add_filters(*app, options.include, options.exclude);
   app->add_option("--thread", options.thread, "Only threads whose name matches, e.g. 'worker-*'")->type_name("GLOB");
   app->add_option("--min-percent", options.min_percent, "Leave out what is below (default 0, with --tree 1)")
       ->type_name("P");
   app->add_flag("--json", options.json, "Print one JSON object");
-  app->footer(
-      "A PATTERN is a package (com.acme.*), a class (HashMap or java.util.HashMap), a method (HashMap.put,\n"
-      "com.acme.*.get*) or * for everything; `*` stands for any text. A line stands for the calls made from it.\n\n"
-      "Examples:\n"
-      "  sonde report app.sonde\n"
-      "  sonde report app.sonde --by package --sort total\n"
-      "  sonde report app.sonde --tree --exclude 'java.*' --min-percent 2\n"
-      "  sonde report app.sonde --metric calls --thread main --top 0 --json | jq .rows");
+  app->footer(std::string(kPatternHelp) +
+              " A line stands for the calls made from it.\n\n"
+              "Examples:\n"
+              "  sonde report app.sonde\n"
+              "  sonde report app.sonde --by package --sort total\n"
+              "  sonde report app.sonde --tree --exclude 'java.*' --min-percent 2\n"
+              "  sonde report app.sonde --metric calls --thread main --top 0 --json | jq .rows");
   app->callback([&] { chosen = [&](const Console& console) { return report(options, console); }; });
 }
 
@@ -153,7 +125,8 @@ void add_export(CLI::App& parent, ExportOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("export", "Write a recording in another format");
   app->add_option("FILE", options.file, kRecordingHelp)->required();
   add_choice(*app, "--to", options.to, kExportFormats, "The format")->required();
-  add_choice(*app, "--metric", options.metric, kMetrics, "For formats with one value per stack (default bytecodes)");
+  add_choice(*app, "--metric", options.metric, metric_words(),
+             "For formats with one value per stack (default bytecodes)");
   app->add_option("-o,--output", options.out, "Where to write; stdout if not given")->type_name("OUT");
   app->footer(
       "jsonl      one context per line with thread, stack, calls and bytecodes\n"
@@ -200,6 +173,7 @@ int run(int argc, char** argv, const Console& console) {
   ReportOptions report;
   ExportOptions export_options;
   StatusOptions status;
+  CompareOptions compare;
   Command chosen;
 
   CLI::App app("Sonde, a profiler for the JVM", "sonde");
@@ -208,6 +182,7 @@ int run(int argc, char** argv, const Console& console) {
   app.footer("`sonde COMMAND --help` explains a command and shows examples.");
   add_run(app, run_options, chosen);
   add_report(app, report, chosen);
+  add_compare_commands(app, compare, chosen);
   add_export(app, export_options, chosen);
   add_status(app, status, chosen);
   CLI::App* classfile = app.add_subcommand("classfile", "Look into class files, check them, rewrite them");

@@ -1,68 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of drawn recordings (test/golden/report/*.drawing) against golden texts. With SONDE_UPDATE_GOLDENS=1 in the
-// environment the texts are written anew; test/golden/report/update does that.
+// Reports of drawn recordings (test/golden/report/*.drawing) against golden texts.
 #include "cli/recording_command.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "arena/test_arena.h"
-#include "cli/memory_console.h"
-#include "store/store.h"
+#include "cli/drawn_recordings.h"
 
 namespace sonde::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// ctest runs tests in the root of the source tree.
-const fs::path kGoldens = "test/golden/report";
-
-std::string read(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-class RecordingCommand : public ::testing::Test {
+class RecordingCommand : public DrawnRecordings {
  protected:
-  RecordingCommand() {
-    std::string pattern = (fs::temp_directory_path() / "sonde-recording-XXXXXX").string();
-    SONDE_CHECK(::mkdtemp(pattern.data()) != nullptr);
-    folder_ = pattern;
-    arena::TestArena arena(read(kGoldens / "shop.drawing"));
+  RecordingCommand() : DrawnRecordings("test/golden/report") {
+    arena::TestArena arena(read(goldens_ / "shop.drawing"));
     arena.header().counters[1].store(3);
     arena.header().counters[7].store(1);
     live_ = live_folder("shop", arena);
   }
-  ~RecordingCommand() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
 
-  std::string live_folder(const std::string& name, const arena::TestArena& arena) const {
-    const fs::path live = folder_ / (name + ".sonde.live");
-    fs::create_directories(live);
-    std::ofstream(live / store::kArenaFile, std::ios::binary) << as_text(arena.bytes());
-    return live.string();
-  }
-
-  void expect_golden(const std::string& name, const std::string& actual) const {
-    const fs::path path = kGoldens / (name + ".expected");
-    if (std::getenv("SONDE_UPDATE_GOLDENS") != nullptr) std::ofstream(path, std::ios::binary) << actual;
-    EXPECT_EQ(actual, read(path)) << path;
-  }
   void expect_report(const std::string& golden, ReportOptions options) const {
     options.file = live_;
     MemoryConsole memory;
@@ -71,9 +34,7 @@ class RecordingCommand : public ::testing::Test {
     expect_golden(golden, memory.out());
   }
 
-  fs::path folder_;
   std::string live_;
-  MemoryConsole memory_;
 };
 
 TEST_F(RecordingCommand, ReportsByEveryGrouping) {
@@ -109,7 +70,7 @@ TEST_F(RecordingCommand, AFinishedFileGivesTheSameReport) {
   const std::string file = (folder_ / "shop.sonde").string();
   ASSERT_TRUE(store::finish(live_, file).ok());
   EXPECT_EQ(report({.file = file}, memory_.console()), kOk);
-  EXPECT_EQ(memory_.out(), read(kGoldens / "method.expected"));
+  EXPECT_EQ(memory_.out(), read(goldens_ / "method.expected"));
 }
 
 TEST_F(RecordingCommand, ReportExplainsWhatIsMissing) {

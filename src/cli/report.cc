@@ -11,6 +11,7 @@
 #include "cli/recording_file.h"
 #include "cli/table.h"
 #include "profile/merged_tree.h"
+#include "profile/metric.h"
 
 namespace sonde::cli {
 namespace {
@@ -24,8 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kDefaultTop = 20;
 constexpr std::uint32_t kMaxIndent = 40;
-
-std::string_view name_of(Metric metric) { return metric == Metric::kCalls ? "calls" : "bytecodes"; }
 
 std::string_view name_of(Grouping grouping) {
   switch (grouping) {

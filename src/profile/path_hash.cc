@@ -29,16 +29,23 @@ std::uint64_t path_hash(std::uint64_t caller, std::string_view full_name) {
   return extended(caller, name_hash(full_name));
 }
 
+PathHasher::PathHasher(const Profile& profile) : names_(profile.methods.size()) {
+  for (std::uint32_t i = 0; i < names_.size(); ++i) names_[i] = name_hash(profile.full_name(MethodId(i)));
+}
+
+std::uint64_t PathHasher::extended(std::uint64_t caller, MethodId method) const {
+  return profile::extended(caller, names_[method.value()]);
+}
+
 std::vector<std::uint64_t> path_hashes(const Profile& profile) {
-  std::vector<std::uint64_t> names(profile.methods.size());
-  for (std::uint32_t i = 0; i < names.size(); ++i) names[i] = name_hash(profile.full_name(MethodId(i)));
+  const PathHasher hasher(profile);
   const CallTree& tree = profile.tree;
   std::vector<std::uint64_t> hashes(tree.size());
   std::vector<std::uint64_t> path;  // by depth
   for (std::size_t node = 0; node < tree.size(); ++node) {
     const std::uint32_t depth = tree.depth[node];
     path.resize(depth);
-    hashes[node] = depth == 0 ? kRootPathHash : extended(path.back(), names[tree.method[node].value()]);
+    hashes[node] = depth == 0 ? kRootPathHash : hasher.extended(path.back(), tree.method[node]);
     path.push_back(hashes[node]);
   }
   return hashes;

@@ -17,6 +17,16 @@ inline constexpr std::uint64_t kRootPathHash = 0x534f4e4445ULL;  // of depth-0 n
 // Of a context whose caller has the hash `caller`; `full_name` as in Profile::full_name.
 std::uint64_t path_hash(std::uint64_t caller, std::string_view full_name);
 
+// The same for methods of a profile; each name is hashed once.
+class PathHasher {
+ public:
+  explicit PathHasher(const Profile& profile);
+  [[nodiscard]] std::uint64_t extended(std::uint64_t caller, MethodId method) const;
+
+ private:
+  std::vector<std::uint64_t> names_;  // by method
+};
+
 // By node.
 std::vector<std::uint64_t> path_hashes(const Profile& profile);
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of the commands that compare.
+#include "cli/command_line.h"
+#include "profile/metric.h"
+
+namespace sonde::cli {
+namespace {
+
+profile::Metric metric_word(const std::string& text) {
+  const auto metric = profile::metric_named(text);
+  if (!metric) throw CLI::ValidationError("`" + text + "` is no metric: bytecodes, calls");
+  return *metric;
+}
+
+void add_overlap(CLI::App& parent, OverlapOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("overlap", "Tell how far two recordings agree, in percent");
+  app->add_option("A", options.a, kRecordingHelp)->required();
+  app->add_option("B", options.b, "The recording to compare with")->required();
+  app->add_option_function<std::string>(
+         "--metric",
+         [&options](const std::string& text) {
+           const std::size_t comma = text.find(',');
+           options.metric_a = metric_word(text.substr(0, comma));
+           options.metric_b = comma == std::string::npos ? options.metric_a : metric_word(text.substr(comma + 1));
+         },
+         "What to compare; two words with a comma: of A and of B (default: of each bytecodes, else samples)")
+      ->type_name("M[,N]");
+  add_filters(*app, options.include, options.exclude);
+  app->add_flag("--by-thread", options.by_thread, "Contexts of threads with different names are different ones");
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->footer(
+      "A context has a share of all that its recording measured. The overlap is the sum of the smaller shares of the\n"
+      "contexts that both recordings have: 100 % if all shares are the same, 0 % if there is no common context.\n"
+      "Methods that do not match leave the stacks, and the shares are those of the rest.\n\n" +
+      std::string(kPatternHelp) +
+      "\n\n"
+      "Examples:\n"
+      "  sonde overlap exact.sonde sampled.sonde\n"
+      "  sonde overlap before.sonde after.sonde --metric calls --exclude 'java.*'\n"
+      "  sonde overlap one.sonde two.sonde --json | jq .overlap_percent");
+  app->callback([&] { chosen = [&](const Console& console) { return overlap(options, console); }; });
+}
+
+}  // namespace
+
+const std::map<std::string, profile::Metric>& metric_words() {
+  static const std::map<std::string, profile::Metric> words = [] {
+    std::map<std::string, profile::Metric> result;
+    for (const profile::MetricInfo& info : profile::kMetrics) result.emplace(info.name, info.metric);
+    return result;
+  }();
+  return words;
+}
+
+void add_filters(CLI::App& app, std::vector<std::string>& include, std::vector<std::string>& exclude) {
+  app.add_option("--include", include, "Only methods that match; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  app.add_option("--exclude", exclude, "No methods that match; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+}
+
+void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen) {
+  add_overlap(parent, options.overlap, chosen);
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics by name, the same on the command line, in recordings and in JSON; and which of them a profile has.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "profile/profile.h"
+
+namespace sonde::profile {
+
+struct MetricInfo {
+  Metric metric;
+  std::string_view name;
+};
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kBytecodes, "bytecodes"},
+                                        MetricInfo{Metric::kCalls, "calls"}};
+
+std::string_view name_of(Metric metric);
+std::optional<Metric> metric_named(std::string_view name);
+
+// Over all threads.
+std::uint64_t sum_of(const Profile& profile, Metric metric);
+// Something of it was recorded.
+bool has_metric(const Profile& profile, Metric metric);
+
+// What says most about where the work was done, if the profile has anything of the kind. Calls are not: a call may do
+// anything.
+std::optional<Metric> metric_of_work(const Profile& profile);
+
+}  // namespace sonde::profile
