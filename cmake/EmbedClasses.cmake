@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DHEADER=out.h -DFOLDER=dir -P EmbedClasses.cmake: SondeRT's class files as arrays.
+# cmake -DHEADER=out.h -DFOLDER=dir -P EmbedClasses.cmake: the class files of java/runtime as arrays.
 function(embed name file result)
   file(READ ${file} hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
@@ -7,4 +7,5 @@ function(embed name file result)
 endfunction()
 embed(kSondeRTClass "${FOLDER}/SondeRT.class" runtime)
 embed(kSondeRTMemoryClass "${FOLDER}/SondeRT$Memory.class" memory)
-file(WRITE ${HEADER} "// Generated from java/runtime. Do not edit.\n#pragma once\n#include <cstdint>\nnamespace sonde::agent {\n${runtime}${memory}}\n")
+embed(kSondeFlatClass "${FOLDER}/SondeFlat.class" flat)
+file(WRITE ${HEADER} "// Generated from java/runtime. Do not edit.\n#pragma once\n#include <cstdint>\nnamespace sonde::agent {\n${runtime}${memory}${flat}}\n")

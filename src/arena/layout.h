@@ -11,6 +11,8 @@
 //   +-----------------+ ArenaHeader::next
 //   | (not used yet)  |
 //   +-----------------+ ArenaHeader::capacity
+//   | (flat region)   |  mode exact:flat only, see FlatSlot
+//   +-----------------+
 //
 // Chunks follow each other without gaps, so a reader walks them by their size. Space is reserved on disk (fallocate)
 // before it is handed out: a full disk is an error code in the agent and never a SIGBUS in somebody's Java thread.
@@ -26,7 +28,7 @@
 namespace sonde::arena {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'A', 'R', 'N'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint64_t kHeaderSize = 8192;
 inline constexpr std::uint32_t kMaxCounters = 256;
 
@@ -52,12 +54,15 @@ struct ArenaHeader {
   std::atomic<std::uint64_t> reserved;  // offset up to which disk space is reserved
   std::atomic<std::uint32_t> state;     // State
   std::uint32_t pid;
-  std::uint64_t start_ns;    // CLOCK_REALTIME at VMInit
-  std::uint64_t end_ns;      // 0 while running
-  std::uint64_t own_cpu_ns;  // CPU time spent rewriting classes
-  char jdk[64];              // "17.0.21+9", NUL-terminated
-  char command[1024];        // main class and arguments, NUL-terminated, cut if longer
-  std::uint64_t reserved_words[32];
+  std::uint64_t start_ns;                    // CLOCK_REALTIME at VMInit
+  std::uint64_t end_ns;                      // 0 while running
+  std::uint64_t own_cpu_ns;                  // CPU time spent rewriting classes
+  char jdk[64];                              // "17.0.21+9", NUL-terminated
+  char command[1024];                        // main class and arguments, NUL-terminated, cut if longer
+  std::uint64_t flat_offset;                 // of the flat region; 0 if there is none
+  std::atomic<std::uint64_t> flat_blocks;    // how many blocks are or were in use, with the two that belong to nobody
+  std::atomic<std::uint64_t> flat_reserved;  // bytes of disk reserved in the flat region
+  std::uint64_t reserved_words[29];
   std::atomic<std::uint64_t> counters[kMaxCounters];  // by CounterInfo::id (base/counters.def)
 };
 static_assert(sizeof(ArenaHeader) <= kHeaderSize);
@@ -192,6 +197,31 @@ struct Node {
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(Node) == 64);
+
+// --- the flat region ---
+
+// Counts of one method on one thread. A thread has a block, a method an id, and
+//   offset = flat_offset + id / kFlatPageSlots * kFlatPlaneSize + block * kFlatPageSize + id % kFlatPageSlots * 16
+// so the address is a constant of the method plus one of the thread, a plane has the counters of 256 methods for all
+// threads side by side, and disk space is reserved as threads and methods come: nobody ever touches a page without.
+struct FlatSlot {
+  std::uint64_t calls;
+  std::uint64_t bytecodes;
+};
+static_assert(sizeof(FlatSlot) == 16);
+
+inline constexpr std::uint64_t kFlatPageSize = 4096;
+inline constexpr std::uint64_t kFlatPageSlots = kFlatPageSize / sizeof(FlatSlot);
+inline constexpr std::uint64_t kFlatBlocks = 16384;
+inline constexpr std::uint64_t kFlatPlaneSize = kFlatBlocks * kFlatPageSize;
+inline constexpr std::uint64_t kFlatPlanes = 512;
+inline constexpr std::uint64_t kFlatRegionSize = kFlatPlanes * kFlatPlaneSize;
+inline constexpr std::uint64_t kFirstFlatBlock = 2;  // 0: threads without a block. 1: the sink
+
+inline constexpr std::uint64_t flat_slot_offset(std::uint64_t block, std::uint32_t method_id) {
+  return method_id / kFlatPageSlots * kFlatPlaneSize + block * kFlatPageSize +
+         method_id % kFlatPageSlots * sizeof(FlatSlot);
+}
 
 inline constexpr std::uint64_t node_size(std::uint32_t site_count) {
   return sizeof(Node) + sizeof(CallSite) * site_count;

@@ -117,11 +117,23 @@ Result<void> Reader::read_header() {
               .used_bytes = limit_,
               .jdk = terminated(header->jdk, sizeof header->jdk),
               .command = terminated(header->command, sizeof header->command)};
+  if ((header->flags & kFlat) != 0) read_flat_header(*header);
   for (std::uint32_t id = 0; id < kMaxCounters; ++id) {
     const std::uint64_t value = header->counters[id].load(std::memory_order_relaxed);
     if (value != 0) counters_.push_back({.id = static_cast<std::uint16_t>(id), .value = value});
   }
   return {};
+}
+
+void Reader::read_flat_header(const ArenaHeader& header) {
+  const std::uint64_t blocks = header.flat_blocks.load(std::memory_order_acquire);  // pairs with FlatBlocks::lease
+  const bool fits = header.flat_offset <= bytes_.size() && bytes_.size() - header.flat_offset >= kFlatRegionSize;
+  if (!fits || header.flat_offset % alignof(FlatSlot) != 0 || blocks > kFlatBlocks) {
+    return damage_.add("the flat region is not inside the file", offsetof(ArenaHeader, flat_offset));
+  }
+  flat_offset_ = header.flat_offset;
+  flat_blocks_end_ = static_cast<std::uint32_t>(blocks);
+  summary_.used_bytes += header.flat_reserved.load(std::memory_order_relaxed);
 }
 
 void Reader::read_chunks() {

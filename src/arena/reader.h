@@ -44,7 +44,7 @@ struct Summary {
   std::uint64_t end_ns;  // 0: it did not end in good order, or has not ended yet
   std::uint64_t own_cpu_ns;
   std::uint64_t capacity;
-  std::uint64_t used_bytes;  // with the header
+  std::uint64_t used_bytes;  // with the header and the flat region
   std::string_view jdk;
   std::string_view command;
 };
@@ -134,11 +134,17 @@ class Reader {
   // descriptor: then the site is a virtual call with several targets. Depth is limited by memory only.
   Overflow walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
 
+  // Mode exact:flat: there are no trees. Threads have blocks (ThreadEntry::tree_id) from kFirstFlatBlock on, and what
+  // is visited are methods, by id, at depth 1.
+  [[nodiscard]] std::uint32_t flat_blocks_end() const { return flat_blocks_end_; }
+  void visit_flat(std::uint32_t block, const std::function<void(const Context&)>& visit, Damage& damage) const;
+
  private:
   friend class TreeWalk;
 
   Reader() = default;
   Result<void> read_header();
+  void read_flat_header(const ArenaHeader& header);
   void read_chunks();
   void read_records(std::uint64_t chunk, std::uint64_t used);
   void read_record(std::uint64_t offset, RecordKind kind, std::uint64_t size);
@@ -161,6 +167,8 @@ class Reader {
   [[nodiscard]] std::uint64_t limit() const;
   std::uint64_t limit_ = 0;  // when the arena was opened
   std::uint64_t base_address_ = 0;
+  std::uint64_t flat_offset_ = 0;
+  std::uint32_t flat_blocks_end_ = 0;
   Summary summary_ = {};
   std::vector<CounterReading> counters_;
   std::vector<ClassEntry> classes_;

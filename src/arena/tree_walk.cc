@@ -6,30 +6,10 @@
 #include <cstddef>
 #include <string>
 
+#include "arena/counts.h"
 #include "arena/reader.h"
 
 namespace sonde::arena {
-namespace {
-
-// Fields that a Java thread may be writing. Aligned words do not tear; acquire pairs with the release stores of
-// SondeRT.
-template <typename T>
-T acquire(const T& field) {
-  return __atomic_load_n(&field, __ATOMIC_ACQUIRE);
-}
-template <typename T>
-T relaxed(const T& field) {
-  return __atomic_load_n(&field, __ATOMIC_RELAXED);
-}
-
-std::uint64_t bytecodes_of(const MethodEntry* method, std::uint64_t calls, std::uint64_t stored) {
-  if (method == nullptr || (method->flags & kSinglePath) == 0) return stored;
-  // Corrections are negative; arithmetic modulo 2^64 does the right thing.
-  return calls * method->constant_bytecodes + stored;
-}
-
-}  // namespace
-
 class TreeWalk {
  public:
   TreeWalk(const Reader& reader, const std::function<void(const Context&)>& visit, Damage& damage)

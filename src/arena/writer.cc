@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kReserveStep = 16 << 20;
 constexpr std::uint64_t kSmallReserveStep = 1 << 20;
 constexpr std::uint64_t kRecordsChunk = 256 << 10;
+constexpr std::uint64_t kFlatBlocksStep = 16;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -51,9 +52,12 @@ Result<void> Writer::create(const char* path, const Options& options) {
 }
 
 Result<void> Writer::map(const char* path, const Options& options) {
-  if (ftruncate(file_, static_cast<off_t>(options.capacity)) != 0) return io_error("cannot set its size", path);
+  const bool flat = (options.flags & kFlat) != 0;
+  const std::uint64_t flat_offset = round_up(options.capacity, kFlatPageSize);
+  const std::uint64_t size = flat ? flat_offset + kFlatRegionSize : options.capacity;
+  if (ftruncate(file_, static_cast<off_t>(size)) != 0) return io_error("cannot set its size", path);
   if (!reserve_on_disk(file_, 0, kSmallReserveStep)) return io_error("no room on the disk", path);
-  void* memory = mmap(nullptr, options.capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (memory == MAP_FAILED) return io_error("cannot map", path);
   memory_ = static_cast<std::uint8_t*>(memory);
   bias_ = options.address_bias;
@@ -62,6 +66,7 @@ Result<void> Writer::map(const char* path, const Options& options) {
   h.flags = options.flags;
   h.base_address = address(memory_);
   h.capacity = options.capacity;
+  h.flat_offset = flat ? flat_offset : 0;
   h.next.store(kHeaderSize);
   h.reserved.store(kSmallReserveStep);
   h.pid = static_cast<std::uint32_t>(getpid());
@@ -84,6 +89,32 @@ bool Writer::reserve(std::uint64_t end) {
     }
   }
   return false;
+}
+
+bool Writer::reserve_flat_pages(std::uint64_t plane, std::uint64_t first_block, std::uint64_t end_block) {
+  if (first_block == end_block) return true;
+  ArenaHeader& h = header();
+  const std::uint64_t begin = h.flat_offset + plane * kFlatPlaneSize + first_block * kFlatPageSize;
+  const std::uint64_t size = (end_block - first_block) * kFlatPageSize;
+  const std::uint64_t sum = h.flat_reserved.load(std::memory_order_relaxed) + size;
+  if (sum > h.capacity || !reserve_on_disk(file_, begin, begin + size)) return false;
+  h.flat_reserved.store(sum, std::memory_order_relaxed);
+  return true;
+}
+
+bool Writer::reserve_flat(std::uint32_t last_method_id, std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t planes = std::max(last_method_id / kFlatPageSlots + 1, flat_planes_);
+  blocks = std::max(round_up(blocks, kFlatBlocksStep), flat_blocks_);
+  if (planes > kFlatPlanes || blocks > kFlatBlocks) return false;
+  for (std::uint64_t plane = 0; plane < flat_planes_; ++plane) {
+    if (!reserve_flat_pages(plane, flat_blocks_, blocks)) return false;
+  }
+  flat_blocks_ = blocks;
+  for (; flat_planes_ < planes; ++flat_planes_) {
+    if (!reserve_flat_pages(flat_planes_, 0, blocks)) return false;
+  }
+  return true;
 }
 
 ChunkHeader* Writer::new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t size) {

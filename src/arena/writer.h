@@ -19,7 +19,7 @@ class Writer {
   struct Options {
     std::uint64_t capacity;      // how far the file may grow
     std::uint64_t address_bias;  // addresses in the arena are real addresses minus this
-    std::uint32_t flags;         // HeaderFlags
+    std::uint32_t flags;         // HeaderFlags; kFlat: with a flat region
   };
 
   Writer() = default;
@@ -37,6 +37,10 @@ class Writer {
   // A zeroed chunk of at least this size with its header filled; null if the arena or the disk is full.
   ChunkHeader* new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t size);
 
+  // Makes sure that the counters of all methods up to this id have disk space in this many blocks of the flat region.
+  bool reserve_flat(std::uint32_t last_method_id, std::uint64_t blocks);
+  [[nodiscard]] std::uint8_t* flat_region() { return memory_ + header().flat_offset; }
+
   // Copies a complete record (RecordHeader first) into the current chunk of records. False if there is no room.
   bool append(Bytes record);
 
@@ -47,12 +51,15 @@ class Writer {
  private:
   Result<void> map(const char* path, const Options& options);
   bool reserve(std::uint64_t end);
+  bool reserve_flat_pages(std::uint64_t plane, std::uint64_t first_block, std::uint64_t end_block);
 
   std::uint8_t* memory_ = nullptr;
   std::uint64_t bias_ = 0;
   int file_ = -1;
   std::mutex mutex_;  // guards what follows and the header's `next` and `reserved`
   ChunkHeader* records_ = nullptr;
+  std::uint64_t flat_planes_ = 0;  // planes x blocks of the flat region have disk space
+  std::uint64_t flat_blocks_ = 0;
 };
 
 }  // namespace sonde::arena

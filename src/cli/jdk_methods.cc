@@ -10,7 +10,6 @@
 #include <string>
 
 #include "archive/class_source.h"
-#include "classfile/annotations.h"
 #include "classfile/class_file.h"
 #include "instrument/known_methods.h"
 
@@ -23,13 +22,13 @@ using classfile::Member;
 using instrument::KnownKind;
 using instrument::KnownMethods;
 
-constexpr int kCacheVersion = 1;
+constexpr int kCacheVersion = 2;
 
 void add_methods(const ClassFile& cls, KnownMethods& known) {
   for (const Member& method : cls.methods()) {
     if (!instrument::is_bound(cls, method)) continue;
     const bool native = method.has(classfile::kAccNative);
-    if (!native && !classfile::has_annotation(cls.pool(), method, instrument::kIntrinsicCandidate)) continue;
+    if (!native && !instrument::is_intrinsic(cls, method)) continue;
     known.add({.class_name = cls.name(), .name = method.name, .descriptor = method.descriptor},
               native ? KnownKind::kNative : KnownKind::kIntrinsic);
   }

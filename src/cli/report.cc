@@ -79,6 +79,7 @@ class Report {
         threads_.push_back(&thread);
     }
     if (threads_.empty() && !profile_.threads.empty()) return no_such_thread();
+    if (profile_.recording.is_flat() && (options_.tree || options_.by == Grouping::kLine)) return no_contexts();
     whole_ = profile::sum_of(profile_, threads_);
     if (options_.json) {
       print_json();
@@ -100,6 +101,12 @@ class Report {
     return kFailed;
   }
 
+  int no_contexts() {
+    console_.say("this is a recording of mode exact:flat, which has no contexts: no tree, no lines of calls");
+    console_.note("       Leave out --tree and --by line, or record with `sonde run --mode exact`.\n");
+    return kFailed;
+  }
+
   [[nodiscard]] bool accepts(MethodId id) const {
     const profile::Method& method = profile_.method(id);
     return filter_.accepts(profile_.class_of(method).name, method.name);
@@ -114,8 +121,9 @@ class Report {
   [[nodiscard]] std::string counted() const {
     std::size_t contexts = 0;
     for (const profile::Thread* thread : threads_) contexts += thread->end_node - thread->first_node - 1;
+    const std::string of_contexts = profile_.recording.is_flat() ? "no" : grouped(contexts);
     return fmt::format("Counted   {} bytecodes, {} calls, {} contexts, {} {}\n", grouped(whole_.bytecodes),
-                       grouped(whole_.calls), grouped(contexts), grouped(threads_.size()),
+                       grouped(whole_.calls), of_contexts, grouped(threads_.size()),
                        threads_.size() == 1 ? "thread" : "threads");
   }
 
@@ -165,14 +173,20 @@ class Report {
     const std::vector<SumRow> shown = rows(left_out);
     const Metric metric = options_.metric;
     const Metric other = metric == Metric::kCalls ? Metric::kBytecodes : Metric::kCalls;
-    Table table({"self", std::string(name_of(metric)), "total", std::string(name_of(metric)),
-                 std::string(name_of(other)), std::string(name_of(options_.by))});
+    // Without contexts nobody knows what a method called.
+    const bool totals = !profile_.recording.is_flat();
+    std::vector<std::string> heads = {"self", std::string(name_of(metric))};
+    if (totals) heads.insert(heads.end(), {"total", std::string(name_of(metric))});
+    heads.insert(heads.end(), {std::string(name_of(other)), std::string(name_of(options_.by))});
+    Table table(std::move(heads));
     const std::uint64_t whole = whole_.of(metric);
     for (const SumRow& row : shown) {
       const std::uint64_t self = row.sum.self.of(metric);
       const std::uint64_t total = row.sum.total.of(metric);
-      table.add({percent(self, whole), grouped(self), percent(total, whole), grouped(total),
-                 grouped(row.sum.self.of(other)), row.name});
+      std::vector<std::string> cells = {percent(self, whole), grouped(self)};
+      if (totals) cells.insert(cells.end(), {percent(total, whole), grouped(total)});
+      cells.insert(cells.end(), {grouped(row.sum.self.of(other)), row.name});
+      table.add(std::move(cells));
     }
     console_.data("\n" + (table.is_empty() ? "nothing matches\n" : table.text()));
     if (left_out != 0) console_.data(fmt::format("... and {} more: --top 0 shows all\n", grouped(left_out)));

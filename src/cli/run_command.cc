@@ -119,8 +119,9 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
   }
   fs::permissions(live, fs::perms::owner_all, error);
   std::ofstream file(live / "options");
-  file << "command " << printable_command(options.command) << "\nprecise " << (options.blocks == "precise" ? 1 : 0)
-       << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
+  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nprecise "
+       << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
+       << parse_size(options.memory) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   const std::vector<std::uint8_t> known = TRY(methods_counted_by_callers(java_home));
@@ -230,7 +231,8 @@ int run_child(std::vector<std::string> command) {
 }
 
 Result<void> check_options(const RunOptions& options) {
-  if (options.mode != "exact") return invalid("unknown mode `" + options.mode + "`; there is: exact");
+  if (options.mode != "exact" && options.mode != "exact:flat")
+    return invalid("unknown mode `" + options.mode + "`; there are: exact, exact:flat");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
   if (parse_size(options.memory) < (1 << 20)) return invalid("--memory takes a size such as 512M or 8G, 1M at least");
   return {};

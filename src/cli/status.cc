@@ -40,10 +40,13 @@ void print_text(const profile::Profile& profile, const Contents& contents, const
   std::string text = recording_header(profile);
   text += fmt::format("Own cost  {} of CPU for rewriting classes\n",
                       seconds(std::chrono::nanoseconds(recording.own_cpu_ns)));
-  text += fmt::format("Arena     {} of {} used, {:.0f} bytes per context\n", byte_size(recording.arena_bytes),
-                      byte_size(recording.arena_capacity), contents.bytes_per_context);
-  text += fmt::format("Contents  {} contexts, {} deep at most; {} threads\n", grouped(contents.contexts),
-                      grouped(contents.depth), grouped(profile.threads.size()));
+  text += fmt::format("Arena     {} of {} used", byte_size(recording.arena_bytes), byte_size(recording.arena_capacity));
+  text += recording.is_flat() ? "\n" : fmt::format(", {:.0f} bytes per context\n", contents.bytes_per_context);
+  text += recording.is_flat()
+              ? fmt::format("Contents  {} counters, no contexts; {} threads\n", grouped(contents.contexts),
+                            grouped(profile.threads.size()))
+              : fmt::format("Contents  {} contexts, {} deep at most; {} threads\n", grouped(contents.contexts),
+                            grouped(contents.depth), grouped(profile.threads.size()));
   text += fmt::format("Methods   {} called of {} known, in {} classes\n", grouped(contents.methods_called),
                       grouped(profile.methods.size() - 1), grouped(profile.classes.size() - 1));
   if (profile.counters.empty() && recording.damage_count == 0) text += "Losses    none\n";

@@ -28,6 +28,10 @@ constexpr MemberRef kHidden{kRuntime, "hidden", "()J"};
 constexpr MemberRef kEnterSink{kRuntime, "enterSink", "()J"};
 constexpr MemberRef kExitSink{kRuntime, "exitSink", "(JJ)V"};
 
+constexpr std::string_view kFlatRuntime = "java/lang/SondeFlat";
+constexpr MemberRef kFlatEnterSink{kFlatRuntime, "enterSink", "()J"};
+constexpr MemberRef kFlatExitSink{kFlatRuntime, "exitSink", "(J)V"};
+
 constexpr std::uint32_t kMaxSites = 65535;
 // HotSpot's verifier looks at every row of the exception table for every instruction. Long initialisers of tables,
 // which is what methods with so many rows are, would take seconds.
@@ -51,9 +55,27 @@ Handler whole_method(const Code& code) {
 
 }  // namespace
 
-Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Precision precision,
-                                 CountedMethod& counted) {
-  id_ = static_cast<std::int32_t>(method_id);
+struct FlatCalls {
+  MemberRef hit;
+  MemberRef hit_counted;
+  MemberRef add;
+};
+
+namespace {
+
+constexpr FlatCalls kFlatCalls = {.hit = {kFlatRuntime, "hit", "(I)V"},
+                                  .hit_counted = {kFlatRuntime, "hit", "(JI)V"},
+                                  .add = {kFlatRuntime, "add", "(JI)V"}};
+constexpr FlatCalls kFlatCallsOfJdk = {.hit = {kFlatRuntime, "hitOfJdk", "(I)V"},
+                                       .hit_counted = {kFlatRuntime, "hitOfJdk", "(JI)V"},
+                                       .add = {kFlatRuntime, "addOfJdk", "(JI)V"}};
+
+}  // namespace
+
+Result<void> CountingPass::apply(CodeEditor& code, const MethodToCount& method, CountedMethod& counted) {
+  const Precision precision = method.precision;
+  id_ = static_cast<std::int32_t>(method.id);
+  calls_of_flat_ = method.of_jdk ? &kFlatCallsOfJdk : &kFlatCalls;
   pads_.clear();
   leaving_pads_.clear();
   TRY(plan_.make(code.code(), code.stack_maps(), precision == Precision::kPrecise));
@@ -61,7 +83,7 @@ Result<void> CountingPass::apply(CodeEditor& code, std::uint32_t method_id, Prec
   if (counted.sites.size() > kMaxSites) {
     return Error{ErrorCode::kTooLarge, "has more than 65535 call sites", {.path = "Code", .byte_offset = {}}};
   }
-  counted.is_leaf = leaf_;
+  counted.is_leaf = leaf_ && !flat_;
   counted.first_line = counted.sites[0].line;
   counted.constant_bytecodes = static_cast<std::uint32_t>(plan_.constant_bytecodes());
   insert_entry(code, static_cast<std::uint32_t>(counted.sites.size()));
@@ -102,6 +124,12 @@ void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
   const InstructionRange all = code.instructions();
   leaf_ = calls_.empty() &&
           std::none_of(all.begin(), all.end(), [&](Instruction insn) { return may_initialize_class(code, insn); });
+  if (!flat_) return;
+  leaf_ = true;
+  counted.sites.resize(1);
+  std::erase_if(calls_, [](const CallToCount& call) { return call.native_id == 0; });
+  const auto hands_over = [](const Segment& s) { return s.start == Segment::Start::kConstructorCall; };
+  counts_at_entry_ = std::ranges::any_of(plan_.segments(), hands_over);
 }
 
 void CountingPass::set_count(CodeBuilder& b, std::int32_t value) const {
@@ -131,8 +159,26 @@ CodeBuilder& CountingPass::load_count(CodeBuilder& b) const {
   return count_type_ == LocalType::kInt ? b.op(Opcode::i2l) : b;
 }
 
+void CountingPass::finish_flat(CodeBuilder& b, std::int32_t bytecodes) const {
+  if (!plan_.is_single_path()) {
+    load_count(b).push(id_).invoke_static(counts_at_entry_ ? calls_of_flat_->add : calls_of_flat_->hit_counted);
+  } else if (bytecodes != 0) {
+    b.push(bytecodes).op(Opcode::i2l).push(id_).invoke_static(calls_of_flat_->add);
+  }
+}
+
+void CountingPass::hand_over_count(CodeBuilder& b) const {
+  if (flat_) {
+    load_count(b).push(id_).invoke_static(calls_of_flat_->add);
+  } else {
+    load_count(b.load(LocalType::kLong, node_local_)).invoke_static(kAdd);
+  }
+}
+
 void CountingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
-  if (leaf_ && plan_.is_single_path()) {
+  if (flat_) {
+    finish_flat(b, bytecodes);
+  } else if (leaf_ && plan_.is_single_path()) {
     if (bytecodes != 0) b.push(bytecodes).push(id_).invoke_static(kCorrectLeaf);
   } else if (leaf_) {
     load_count(b).push(id_).invoke_static(kLeafCounted);
@@ -155,7 +201,8 @@ void CountingPass::insert_entry(CodeEditor& code, std::uint32_t site_count) {
   if (!plan_.is_single_path()) count_local_ = code.new_local(count_type_);
   const bool entry_counts = !plan_.segments().empty() && plan_.segments()[0].start == Segment::Start::kEntry;
   code.at_entry(code.snippet([&](CodeBuilder& b) {
-    if (leaf_ && plan_.is_single_path()) b.push(id_).invoke_static(kLeaf);
+    if (flat_ && (plan_.is_single_path() || counts_at_entry_)) b.push(id_).invoke_static(calls_of_flat_->hit);
+    if (!flat_ && leaf_ && plan_.is_single_path()) b.push(id_).invoke_static(kLeaf);
     if (!leaf_) {
       b.invoke_static(kSite).op(Opcode::dup2).store(LocalType::kLong, site_local_);
       b.push(id_)
@@ -176,9 +223,7 @@ void CountingPass::insert_counts(CodeEditor& code) {
         break;
       case Segment::Start::kConstructorCall:
         code.after(segment.at, code.snippet([&](CodeBuilder& b) { set_count(b, segment.bytecodes); }));
-        code.before(segment.at, code.snippet([&](CodeBuilder& b) {
-          load_count(b.load(LocalType::kLong, node_local_)).invoke_static(kAdd);
-        }));
+        code.before(segment.at, code.snippet([&](CodeBuilder& b) { hand_over_count(b); }));
         break;
       case Segment::Start::kSubroutine:
         code.after(segment.at, code.snippet([&](CodeBuilder& b) { add_to_count(b, segment.bytecodes); }));
@@ -188,6 +233,14 @@ void CountingPass::insert_counts(CodeEditor& code) {
 }
 
 void CountingPass::insert_calls(CodeEditor& code) {
+  if (flat_) {
+    for (const CallToCount& call : calls_) {
+      code.before(call.pc, code.snippet([&](CodeBuilder& b) {
+        b.push(static_cast<std::int32_t>(call.native_id)).invoke_static(calls_of_flat_->hit);
+      }));
+    }
+    return;
+  }
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const auto offset = static_cast<std::int32_t>(kNodeHeaderSize + kCallSiteSize * (i + 1));
     code.before(calls_[i].pc, code.snippet([&](CodeBuilder& b) {
@@ -297,12 +350,14 @@ Result<void> CountingPass::apply_sink(CodeEditor& code) {
       std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
   if (!calls) return {};
   TRY(plan_.make(code.code(), code.stack_maps(), false));
-  const LocalIndex hidden = code.new_local(LocalType::kLong);
   const LocalIndex site = code.new_local(LocalType::kLong);
+  const LocalIndex hidden = flat_ ? site : code.new_local(LocalType::kLong);
   code.at_entry(code.snippet([&](CodeBuilder& b) {
-    b.invoke_static(kHidden).store(LocalType::kLong, hidden).invoke_static(kEnterSink).store(LocalType::kLong, site);
+    if (!flat_) b.invoke_static(kHidden).store(LocalType::kLong, hidden);
+    b.invoke_static(flat_ ? kFlatEnterSink : kEnterSink).store(LocalType::kLong, site);
   }));
   const auto leave = [&](CodeBuilder& b) -> CodeBuilder& {
+    if (flat_) return b.load(LocalType::kLong, site).invoke_static(kFlatExitSink);
     return b.load(LocalType::kLong, site).load(LocalType::kLong, hidden).invoke_static(kExitSink);
   };
   const SnippetId exit = code.snippet([&](CodeBuilder& b) { leave(b); });

@@ -13,6 +13,17 @@
 //   intrinsic     hidden = hidden()              -                       exitSink(site,       the same
 //                 site = enterSink()                                          hidden)
 //
+//
+// Without contexts (exact:flat) there are no nodes and nothing is published before calls, and the runtime is
+// java.lang.SondeFlat (its ...OfJdk methods in classes of the JDK):
+//
+//   1 path        hit(ID)                        -                       -                    add(-k, ID)
+//   constructor   hit(ID); count = n0            -                       add(count, ID)       count -= k; the same
+//   other         count = n0                     -                       hit(count, ID)       count -= k; the same
+//   intrinsic     block = enterSink()            -                       exitSink(block)      the same
+//
+// where "constructor" is one that calls super() or this() and has several paths.
+//
 // Bytecodes are counted per block with one addition at its start. An exception leaves a block in the middle: each
 // instruction that may throw has its own range in the exception table, which leads to a landing pad that takes back
 // the k instructions behind it and goes on to the original handler or out of the method. So the normal path pays
@@ -55,14 +66,24 @@ struct CountedMethod {
   std::vector<SiteLine> sites;  // [0] is "not at a call"; only [0] in a leaf
 };
 
+struct FlatCalls;  // the methods of java.lang.SondeFlat, for one kind of caller
+
 enum class Precision : std::uint8_t { kPrecise, kWholeBlocks };
+enum class Contexts : std::uint8_t { kTree, kNone };
+
+struct MethodToCount {
+  std::uint32_t id;
+  bool of_jdk;
+  Precision precision;
+};
 
 class CountingPass {
  public:
-  CountingPass(const KnownMethods& known, CalleeIds& callees) : known_(known), callees_(callees) {}
+  CountingPass(const KnownMethods& known, CalleeIds& callees, Contexts contexts)
+      : known_(known), callees_(callees), flat_(contexts == Contexts::kNone) {}
 
   // Edits the method. The caller commits, and tries again with kWholeBlocks if that fails for size.
-  Result<void> apply(classfile::CodeEditor& code, std::uint32_t method_id, Precision precision, CountedMethod& counted);
+  Result<void> apply(classfile::CodeEditor& code, const MethodToCount& method, CountedMethod& counted);
   // For a method that the JIT compiler replaces: what it calls is not counted, so that it makes no difference.
   Result<void> apply_sink(classfile::CodeEditor& code);
 
@@ -92,16 +113,21 @@ class CountingPass {
   classfile::CodeBuilder& load_count(classfile::CodeBuilder& b) const;
   // The end of the method; `bytecodes` is for single paths, where there is no count.
   void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
+  void finish_flat(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
+  void hand_over_count(classfile::CodeBuilder& b) const;  // before super()
   classfile::Target leaving_pad(classfile::CodeEditor& code, const Exposure& exposure);
   classfile::Target handler_pad(classfile::CodeEditor& code, const Exposure& exposure, classfile::Pc handler);
 
   const KnownMethods& known_;
   CalleeIds& callees_;
+  const bool flat_;
   CountPlan plan_;
 
   // The method at hand.
   std::int32_t id_ = 0;
-  bool leaf_ = false;
+  bool leaf_ = false;             // counts where it is called from, or without contexts
+  bool counts_at_entry_ = false;  // without contexts, several paths: the call is counted before the bytecodes
+  const FlatCalls* calls_of_flat_ = nullptr;
   classfile::LocalType count_type_ = classfile::LocalType::kInt;
   classfile::LocalIndex site_local_;
   classfile::LocalIndex node_local_;

@@ -29,15 +29,16 @@ struct Counted {
 };
 
 // Only what was inserted matters here: calls of SondeRT by name, everything else by mnemonic, on one line.
-Counted count(TestClass& cls, const KnownMethods& known = {}) {
+Counted count(TestClass& cls, const KnownMethods& known = {}, Contexts contexts = Contexts::kTree) {
   const std::vector<std::uint8_t> bytes = cls.bytes();
   const ClassFile parsed = ClassFile::parse(bytes).value();
   ClassEditor editor;
   editor.open(parsed);
   FixedIds ids;
-  CountingPass pass(known, ids);
+  CountingPass pass(known, ids, contexts);
   Counted result;
-  EXPECT_TRUE(pass.apply(*editor.edit(parsed.methods()[0]).value(), 7, Precision::kPrecise, result.method).ok());
+  const MethodToCount which = {.id = 7, .of_jdk = false, .precision = Precision::kPrecise};
+  EXPECT_TRUE(pass.apply(*editor.edit(parsed.methods()[0]).value(), which, result.method).ok());
   const auto committed = editor.commit();
   EXPECT_TRUE(committed.ok()) << committed.error().to_string();
   const Bytes written = editor.write().value();
@@ -46,7 +47,7 @@ Counted count(TestClass& cls, const KnownMethods& known = {}) {
   for (const Instruction insn : method.code().instructions()) {
     const bool call = insn.opcode() == Opcode::invokestatic;
     const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
-    out << (callee.class_name == "java/lang/SondeRT" ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
+    out << (callee.class_name.starts_with("java/lang/Sonde") ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
   }
   for (const ExceptionEntry& entry : method.code().exceptions()) {
     out << "[" << entry.start.value() << ".." << entry.end.value() << "->" << entry.handler.value() << "]";
@@ -117,6 +118,44 @@ TEST(CountingPass, KnownNativesAreCountedByTheirCallers) {
   assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
   const Counted counted = count(cls, known);
   EXPECT_NE(counted.listing.find("lload bipush bipush callNative invokestatic"), std::string::npos) << counted.listing;
+}
+
+TEST(CountingPass, WithoutContextsCallersPublishNothing) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic a/B.f()V\n return");
+  const Counted counted = count(cls, {}, Contexts::kNone);
+  EXPECT_EQ(counted.listing,
+            "bipush hit invokestatic return "
+            "iconst_m1 i2l bipush add athrow [5..8->9]");
+  EXPECT_FALSE(counted.method.is_leaf);
+  EXPECT_EQ(counted.method.sites.size(), 1u);
+}
+
+TEST(CountingPass, WithoutContextsOneProbeAtTheEndCountsCallAndBytecodes) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq other
+        iconst_1
+        ireturn
+ other: iconst_0
+        ireturn)");
+  EXPECT_EQ(count(cls, {}, Contexts::kNone).listing,
+            "iconst_2 istore iload_0 ifeq "
+            "iinc iconst_1 iload i2l bipush hit ireturn "
+            "iinc iconst_0 iload i2l bipush hit ireturn ");
+}
+
+TEST(CountingPass, WithoutContextsKnownNativesAreCountedByTheirCallers) {
+  KnownMethods known;
+  known.add({.class_name = "java/lang/System", .name = "nanoTime", .descriptor = "()J"}, KnownKind::kNative);
+  known.sort();
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
+  EXPECT_TRUE(count(cls, known, Contexts::kNone).listing.starts_with("bipush hit bipush hit invokestatic pop2 return"));
 }
 
 TEST(KnownMethods, AreFoundByAllThreeNames) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "classfile/annotations.h"
+
 namespace sonde::instrument {
 namespace {
 
@@ -15,6 +17,14 @@ std::uint64_t fnv(std::uint64_t hash, std::string_view text) {
 }
 
 }  // namespace
+
+bool is_intrinsic(const classfile::ClassFile& cls, const classfile::Member& method) {
+  constexpr std::string_view kAnnotation = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
+  if (!classfile::has_annotation(cls.pool(), method, kAnnotation)) return false;
+  // HotSpot knows it to skip it when it looks for callers. No compiler has code for it, and all that reflection calls
+  // is below it.
+  return cls.name() != "java/lang/reflect/Method" || method.name != "invoke";
+}
 
 bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method) {
   return method.has(classfile::kAccStatic) || method.has(classfile::kAccPrivate) || method.has(classfile::kAccFinal) ||

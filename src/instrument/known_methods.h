@@ -14,8 +14,8 @@
 
 namespace sonde::instrument {
 
-// The annotation of methods that HotSpot's compilers may replace.
-inline constexpr std::string_view kIntrinsicCandidate = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
+// Whether HotSpot's compilers may replace it by code of their own: in classes of the JDK only.
+bool is_intrinsic(const classfile::ClassFile& cls, const classfile::Member& method);
 
 // Whether a call of this name can only mean this method, whatever the receiver's class.
 bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method);

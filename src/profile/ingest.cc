@@ -61,6 +61,12 @@ class Ingest {
       const auto it = threads.find(tree.id);
       profile_.threads.push_back(it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"});
     }
+    for (std::uint32_t block = arena::kFirstFlatBlock; block < reader_.flat_blocks_end(); ++block) {
+      const auto it = threads.find(block);
+      if (it == threads.end() && !names_were_dropped()) continue;  // its record comes in this moment
+      add_flat_block(block);
+      profile_.threads.push_back(it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"});
+    }
     if (profile_.tree.size() > std::numeric_limits<std::uint32_t>::max()) {
       return Error{ErrorCode::kTooLarge, "more than 4 billion contexts"};
     }
@@ -154,6 +160,14 @@ class Ingest {
     if (overflow.calls != 0 || overflow.bytecodes != 0) {
       tree.push(1, pseudo_method(std::string(kOverflowName)), 0, overflow.calls, overflow.bytecodes);
     }
+  }
+
+  void add_flat_block(std::uint32_t block) {
+    profile_.tree.push(0, kRootMethod, 0, 0, 0);
+    const auto visit = [&](const arena::Context& context) {
+      profile_.tree.push(1, method_of(context), 0, context.calls, context.bytecodes);
+    };
+    reader_.visit_flat(block, visit, damage_);
   }
 
   MethodId method_of(const arena::Context& context) {

@@ -37,6 +37,9 @@ struct Recording {
   std::uint64_t arena_capacity = 0;
   std::uint64_t damage_count = 0;  // places in the arena that made no sense and were left out
   std::vector<std::string> damage_notes;
+
+  // Counts per method and thread; every context is one method.
+  [[nodiscard]] bool is_flat() const { return mode == "exact:flat"; }
 };
 
 struct Class {

@@ -2,9 +2,10 @@
 // Where the JVM enters the agent: Agent_OnLoad and the JVMTI callbacks. The order of things in a JVM that starts:
 //
 //   Agent_OnLoad         capabilities, arena; from here on every class passes ClassFileLoadHook, the first one included
-//   VMStart (early)      java.lang.SondeRT is defined, before any bytecode runs
+//   VMStart (early)      java.lang.SondeRT and SondeFlat are defined, before any bytecode runs
 //   VMInit               natives are bound, the gate SondeRT.on opens: counting begins
-//   ThreadEnd            the thread's call tree goes back to the pool
+//   ThreadStart          exact:flat: the thread gets its block of counters
+//   ThreadEnd            the thread's call tree or block goes back to the pool
 //   VMDeath              the recording is marked complete
 //
 // If anything is missing, the agent says so once on stderr and lets the program run as if it were not there.
@@ -22,6 +23,7 @@
 
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/session/class_instrumenter.h"
+#include "agent/session/flat_blocks.h"
 #include "agent/session/nowhere.h"
 #include "agent/session/options.h"
 #include "agent/session/tree_pool.h"
@@ -32,14 +34,16 @@ namespace {
 
 // One per process, made at load and never destroyed: callbacks may still run while the process exits.
 struct Agent {
-  explicit Agent(Options opts) : options(std::move(opts)), trees(arena) {}
+  explicit Agent(Options opts) : options(std::move(opts)), trees(arena), flat_blocks(arena) {}
 
   Options options;
   arena::Writer arena;
   TreePool trees;
+  FlatBlocks flat_blocks;
   std::unique_ptr<ClassInstrumenter> instrumenter;
   jvmtiEnv* jvmti = nullptr;
   jclass runtime = nullptr;           // global reference to java.lang.SondeRT
+  jclass flat_runtime = nullptr;      // global reference to java.lang.SondeFlat
   jclass virtual_thread = nullptr;    // global reference to java.lang.BaseVirtualThread; null before JDK 21
   jobject platform_loader = nullptr;  // global reference; null until VMInit
   bool natives_bound = false;
@@ -50,6 +54,7 @@ struct Agent {
 Agent* g_agent = nullptr;
 
 // JDK 21 added these to JVMTI; the headers of older JDKs do not have them.
+constexpr int kVirtualThreadStartEvent = 87;
 constexpr int kVirtualThreadEndEvent = 88;
 constexpr unsigned kSupportVirtualThreadsBit = 44;
 constexpr jint kVersion21 = 0x30150000;
@@ -58,6 +63,7 @@ struct CallbacksOf21 {
   void* virtual_thread_start;
   void* virtual_thread_end;
 };
+constexpr std::size_t kVirtualThreadStartSlot = kVirtualThreadStartEvent - JVMTI_MIN_EVENT_TYPE_VAL;
 constexpr std::size_t kVirtualThreadEndSlot = kVirtualThreadEndEvent - JVMTI_MIN_EVENT_TYPE_VAL;
 
 void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
@@ -121,12 +127,19 @@ jclass define(JNIEnv* jni, const char* name, Bytes bytes) {
 
 void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
   g_agent->runtime = define(jni, "java/lang/SondeRT", kSondeRTClass);
-  if (g_agent->runtime == nullptr || define(jni, "java/lang/SondeRT$Memory", kSondeRTMemoryClass) == nullptr) {
+  const jclass memory = define(jni, "java/lang/SondeRT$Memory", kSondeRTMemoryClass);
+  g_agent->flat_runtime = define(jni, "java/lang/SondeFlat", kSondeFlatClass);
+  if (g_agent->runtime == nullptr || memory == nullptr || g_agent->flat_runtime == nullptr) {
     jni->FatalError("sonde: java.lang.SondeRT could not be defined");
   }
 }
 
-jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
+struct ThreadFacts {
+  std::string name;
+  bool is_virtual = false;
+};
+
+ThreadFacts facts_of(JNIEnv* jni, jthread thread) {
   jvmtiThreadInfo info{};
   std::string name;
   if (g_agent->jvmti->GetThreadInfo(thread, &info) == JVMTI_ERROR_NONE) {
@@ -137,7 +150,12 @@ jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
   }
   const bool is_virtual =
       g_agent->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_agent->virtual_thread) != JNI_FALSE;
-  return static_cast<jlong>(g_agent->trees.lease(name, 0, is_virtual));
+  return {.name = std::move(name), .is_virtual = is_virtual};
+}
+
+jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
+  const ThreadFacts facts = facts_of(jni, thread);
+  return static_cast<jlong>(g_agent->trees.lease(facts.name, facts.is_virtual));
 }
 
 jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
@@ -164,7 +182,35 @@ void find_platform_loader(JNIEnv* jni) {
   if (loader != nullptr) g_agent->platform_loader = jni->NewGlobalRef(loader);
 }
 
-void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
+// Mode exact:flat. Threads have their counters before they run anything.
+void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  const Agent& agent = *g_agent;
+  if (agent.root_field == nullptr || jni->GetLongField(thread, agent.root_field) != 0) return;
+  const ThreadFacts facts = facts_of(jni, thread);
+  const auto block = static_cast<jlong>(g_agent->flat_blocks.lease(facts.name, facts.is_virtual));
+  jni->SetLongField(thread, agent.root_field, block);
+  jni->SetLongField(thread, agent.site_field, block);
+}
+
+// Opens the gate of SondeFlat, for threads that exist already and all that come.
+bool start_flat(jvmtiEnv* jvmti, JNIEnv* jni) {
+  Agent& agent = *g_agent;
+  const jfieldID region = jni->GetStaticFieldID(agent.flat_runtime, "region", "J");
+  const jfieldID on = jni->GetStaticFieldID(agent.flat_runtime, "on", "Z");
+  jint count = 0;
+  jthread* threads = nullptr;
+  if (region == nullptr || on == nullptr || jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return false;
+  for (jint i = 0; i < count; ++i) {
+    on_thread_start(jvmti, jni, threads[i]);
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+  jni->SetStaticLongField(agent.flat_runtime, region, reinterpret_cast<jlong>(agent.arena.flat_region()));
+  jni->SetStaticBooleanField(agent.flat_runtime, on, JNI_TRUE);
+  return true;
+}
+
+void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   Agent& agent = *g_agent;
   const jclass threads = jni->FindClass("java/lang/Thread");
   agent.site_field = jni->GetFieldID(threads, "$sondeSite", "J");
@@ -180,6 +226,10 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
   }
   agent.arena.header().start_ns = realtime_ns();
   agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kRunning));
+  if (agent.options.flat) {
+    if (!start_flat(jvmti, jni)) say("the counters of exact:flat cannot be set up; nothing is recorded");
+    return;
+  }
   jni->SetStaticBooleanField(agent.runtime, on, JNI_TRUE);
 }
 
@@ -187,6 +237,12 @@ void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   const Agent& agent = *g_agent;
   if (agent.root_field == nullptr) return;
+  if (agent.options.flat) {
+    const jlong block = jni->GetLongField(thread, agent.root_field);
+    jni->SetLongField(thread, agent.root_field, 0);
+    jni->SetLongField(thread, agent.site_field, 0);
+    return g_agent->flat_blocks.release(static_cast<std::uint64_t>(block));
+  }
   const jlong tree = jni->GetLongField(thread, agent.tree_field);
   if (tree == 0) return;
   // Whatever still runs goes to the sink: the tree may have its next user by then.
@@ -212,23 +268,28 @@ bool add_capabilities(jvmtiEnv* jvmti, bool virtual_threads) {
   return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE;
 }
 
-bool enable_events(jvmtiEnv* jvmti, bool virtual_threads) {
+bool enable_events(jvmtiEnv* jvmti, bool virtual_threads, bool thread_starts) {
   CallbacksOf21 callbacks{};
   static_assert(sizeof(CallbacksOf21) >= (kVirtualThreadEndSlot + 1) * sizeof(void*));
   callbacks.known.VMStart = on_vm_start;
   callbacks.known.VMInit = on_vm_init;
   callbacks.known.VMDeath = on_vm_death;
+  callbacks.known.ThreadStart = on_thread_start;
   callbacks.known.ThreadEnd = on_thread_end;
   callbacks.known.ClassFileLoadHook = on_class_file_load;
-  if (virtual_threads)
-    reinterpret_cast<void**>(&callbacks)[kVirtualThreadEndSlot] = reinterpret_cast<void*>(on_thread_end);
+  if (virtual_threads) {
+    auto* slots = reinterpret_cast<void**>(&callbacks);
+    slots[kVirtualThreadStartSlot] = reinterpret_cast<void*>(on_thread_start);
+    slots[kVirtualThreadEndSlot] = reinterpret_cast<void*>(on_thread_end);
+  }
   if (jvmti->SetEventCallbacks(&callbacks.known, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
   const auto enable = [&](int event) {
     return jvmti->SetEventNotificationMode(JVMTI_ENABLE, static_cast<jvmtiEvent>(event), nullptr) == JVMTI_ERROR_NONE;
   };
   return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) &&
          enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) &&
-         (!virtual_threads || enable(kVirtualThreadEndEvent));
+         (!virtual_threads || enable(kVirtualThreadEndEvent)) && (!thread_starts || enable(JVMTI_EVENT_THREAD_START)) &&
+         (!thread_starts || !virtual_threads || enable(kVirtualThreadStartEvent));
 }
 
 instrument::KnownMethods read_known_methods(const std::string& folder) {
@@ -253,8 +314,9 @@ Result<void> start(JavaVM* vm, const char* folder) {
     return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
   auto agent = std::make_unique<Agent>(TRY(read_options(folder)));
   TRY(map_nowhere());
-  const std::uint32_t flags =
-      (agent->options.precise ? arena::kPrecise : 0U) | (agent->options.jdk ? arena::kJdkIncluded : 0U);
+  const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) |
+                              (agent->options.jdk ? arena::kJdkIncluded : 0U) |
+                              (agent->options.flat ? arena::kFlat : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
                           {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
@@ -262,12 +324,13 @@ Result<void> start(JavaVM* vm, const char* folder) {
                 agent->options.command.c_str());
   agent->jvmti = jvmti;
   agent->instrumenter =
-      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder));
+      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder),
+                                          agent->options.flat ? &agent->flat_blocks : nullptr);
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);
   const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
   g_agent = agent.release();
-  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads)) {
+  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, g_agent->options.flat)) {
     unlink((g_agent->options.folder + "/arena").c_str());
     return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
   }

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "base/glob.h"
-#include "classfile/annotations.h"
 #include "instrument/runtime_layout.h"
 
 namespace sonde::agent {
@@ -24,10 +23,15 @@ constexpr std::string_view kThread = "java/lang/Thread";
 
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
-constexpr std::array<std::string_view, 8> kNeverTouched = {
-    "java/lang/SondeRT",          "java/lang/SondeRT$Memory",         "jdk/internal/misc/Unsafe",
-    "java/lang/VirtualThread",    "jdk/internal/vm/Continuation",     "jdk/internal/vm/ContinuationSupport",
-    "jdk/internal/vm/StackChunk", "jdk/internal/misc/UnsafeConstants"};
+constexpr std::array<std::string_view, 9> kNeverTouched = {"java/lang/SondeFlat",
+                                                           "java/lang/SondeRT",
+                                                           "java/lang/SondeRT$Memory",
+                                                           "jdk/internal/misc/Unsafe",
+                                                           "java/lang/VirtualThread",
+                                                           "jdk/internal/vm/Continuation",
+                                                           "jdk/internal/vm/ContinuationSupport",
+                                                           "jdk/internal/vm/StackChunk",
+                                                           "jdk/internal/misc/UnsafeConstants"};
 
 std::uint64_t thread_cpu_ns() {
   timespec now{};
@@ -86,14 +90,18 @@ void ClassInstrumenter::count_methods(const ClassFile& cls, bool of_jdk) {
 }
 
 void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method, std::uint32_t class_id, bool of_jdk) {
-  if (of_jdk && has_annotation(cls.pool(), method, instrument::kIntrinsicCandidate)) {
+  if (of_jdk && instrument::is_intrinsic(cls, method)) {
     if (auto sunk = sink(method); !sunk.ok()) count_failure(sunk.error());
     return;
   }
   const std::uint32_t id = registry_.next_method_id(of_jdk);
-  auto counted = try_to_count(method, id, options_.precise ? Precision::kPrecise : Precision::kWholeBlocks);
+  if (id == 0) return;
+  const auto try_with = [&](Precision precision) {
+    return try_to_count(method, {.id = id, .of_jdk = of_jdk, .precision = precision});
+  };
+  auto counted = try_with(options_.precise ? Precision::kPrecise : Precision::kWholeBlocks);
   if (!counted.ok() && counted.error().code == ErrorCode::kTooLarge && options_.precise) {
-    counted = try_to_count(method, id, Precision::kWholeBlocks);
+    counted = try_with(Precision::kWholeBlocks);
     if (counted.ok()) arena_.count(Counter::kMethodsByBlocks);
   }
   if (!counted.ok()) return count_failure(counted.error());
@@ -104,11 +112,11 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
   registry_.add_method(id, class_id, method, flags, counted_);
 }
 
-Result<void> ClassInstrumenter::try_to_count(const Member& method, std::uint32_t id, Precision precision) {
+Result<void> ClassInstrumenter::try_to_count(const Member& method, const instrument::MethodToCount& which) {
   CodeEditor* code = TRY(editor_.edit(method));
   counted_.sites.clear();
   if (is_empty_finalizer(method, code->code())) return {};
-  TRY(pass_.apply(*code, id, precision, counted_));
+  TRY(pass_.apply(*code, which, counted_));
   return editor_.commit();
 }
 

@@ -17,8 +17,13 @@ namespace sonde::agent {
 
 class ClassInstrumenter {
  public:
-  ClassInstrumenter(arena::Writer& arena, const Options& options, instrument::KnownMethods known)
-      : arena_(arena), options_(options), known_(std::move(known)), registry_(arena), pass_(known_, registry_) {}
+  // `flat` is for mode exact:flat and null otherwise.
+  ClassInstrumenter(arena::Writer& arena, const Options& options, instrument::KnownMethods known, FlatBlocks* flat)
+      : arena_(arena),
+        options_(options),
+        known_(std::move(known)),
+        registry_(arena, flat),
+        pass_(known_, registry_, options.flat ? instrument::Contexts::kNone : instrument::Contexts::kTree) {}
 
   // Calls use(Bytes) with the new class while no other class is worked on; returns false if nothing changes.
   template <typename Use>
@@ -35,7 +40,7 @@ class ClassInstrumenter {
   void count_methods(const classfile::ClassFile& cls, bool of_jdk);
   void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id,
                     bool of_jdk);
-  Result<void> try_to_count(const classfile::Member& method, std::uint32_t id, instrument::Precision precision);
+  Result<void> try_to_count(const classfile::Member& method, const instrument::MethodToCount& which);
   Result<void> sink(const classfile::Member& method);
   void count_failure(const Error& error);
 

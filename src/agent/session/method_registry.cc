@@ -30,6 +30,13 @@ void MethodRegistry::append(ByteWriter& record) {
   if (!arena_.append(record.view())) arena_.count(Counter::kRecordsDropped);
 }
 
+std::uint32_t MethodRegistry::next_method_id(bool of_jdk) {
+  if (flat_ == nullptr) return of_jdk ? last_jdk_method_ += 2 : last_other_method_ += 2;
+  if (flat_->make_room_for(last_other_method_ + 1)) return ++last_other_method_;
+  arena_.count(Counter::kMethodsWithoutCounters);
+  return 0;
+}
+
 std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::uint16_t flags) {
   std::string_view source;
   if (const auto attribute = cls.attributes().find(classfile::attribute::kSourceFile);
@@ -76,6 +83,7 @@ std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   const auto [entry, is_new] = known_ids_.try_emplace(std::move(key), 0);
   if (!is_new) return entry->second;
   entry->second = next_method_id(true);
+  if (entry->second == 0) return 0;
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = entry->second,

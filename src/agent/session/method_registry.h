@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "agent/session/flat_blocks.h"
 #include "arena/writer.h"
 #include "classfile/class_file.h"
 #include "instrument/counting_pass.h"
@@ -15,11 +16,12 @@ namespace sonde::agent {
 
 class MethodRegistry final : public instrument::CalleeIds {
  public:
-  explicit MethodRegistry(arena::Writer& arena) : arena_(arena) {}
+  // With `flat`, for mode exact:flat, numbers follow each other and have counters in all its blocks.
+  MethodRegistry(arena::Writer& arena, FlatBlocks* flat) : arena_(arena), flat_(flat) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
-  // Even for methods of the JDK, odd for all others: SondeRT tells them apart by it.
-  std::uint32_t next_method_id(bool of_jdk) { return of_jdk ? last_jdk_method_ += 2 : last_other_method_ += 2; }
+  // Even for methods of the JDK, odd for all others: SondeRT tells them apart by it. 0 if flat counters have no room.
+  std::uint32_t next_method_id(bool of_jdk);
   void add_method(std::uint32_t id, std::uint32_t class_id, const classfile::Member& method, std::uint16_t flags,
                   const instrument::CountedMethod& counted);
 
@@ -30,6 +32,7 @@ class MethodRegistry final : public instrument::CalleeIds {
   void append(ByteWriter& record);
 
   arena::Writer& arena_;
+  FlatBlocks* const flat_;
   std::uint32_t last_class_ = 0;
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;

@@ -20,6 +20,8 @@ Result<Options> read_options(const std::string& folder) {
     const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
     if (key == "command") {
       options.command = value;
+    } else if (key == "mode") {
+      options.flat = value == "exact:flat";
     } else if (key == "precise") {
       options.precise = value == "1";
     } else if (key == "jdk") {

@@ -14,6 +14,7 @@ namespace sonde::agent {
 struct Options {
   std::string folder;
   std::string command;  // what runs, for people
+  bool flat = false;    // counts per method and thread, no contexts
   bool precise = true;
   bool jdk = true;                    // count inside the JDK's classes
   std::uint64_t memory = 8ULL << 30;  // how far the arena may grow

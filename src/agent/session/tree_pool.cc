@@ -2,13 +2,11 @@
 #include "agent/session/tree_pool.h"
 
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 
 #include "agent/session/nowhere.h"
+#include "agent/session/thread_records.h"
 
 namespace sonde::agent {
 namespace {
@@ -18,35 +16,15 @@ constexpr std::uint64_t kLargestChunk = 1 << 20;
 // An overflow node must have room for the call sites of any method.
 constexpr std::uint64_t kOverflowSize = kSink;
 constexpr std::size_t kNoTree = ~std::size_t{0};
-// So many threads of one kind have a tree of their own, under their own name; then trees are used again.
-constexpr std::size_t kOwnTrees = 256;
-
-// "pool-3-thread-17" and "pool-3-thread-18" are of one kind.
-std::string kind_of(std::string_view name, bool is_virtual) {
-  if (is_virtual) return "virtual";
-  std::string kind;
-  for (const char c : name) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!digit) kind += c;
-    if (digit && (kind.empty() || kind.back() != '#')) kind += '#';
-  }
-  return kind;
-}
-
-std::uint64_t realtime_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
-std::uint64_t TreePool::lease(std::string_view thread_name, std::uint64_t java_thread_id, bool is_virtual) {
-  const std::string kind = kind_of(thread_name, is_virtual);
+std::uint64_t TreePool::lease(std::string_view thread_name, bool is_virtual) {
+  const std::string kind = kind_of_thread(thread_name, is_virtual);
   const std::lock_guard lock(mutex_);
   Kind& of_kind = kinds_[kind];
   std::size_t index = kNoTree;
-  if (of_kind.created >= kOwnTrees && !of_kind.free.empty()) {
+  if (of_kind.created >= kThreadsOfAKind && !of_kind.free.empty()) {
     index = of_kind.free.back();
     of_kind.free.pop_back();
   } else {
@@ -57,8 +35,7 @@ std::uint64_t TreePool::lease(std::string_view thread_name, std::uint64_t java_t
       return 0;
     }
   }
-  record_thread(trees_[index].id, is_virtual && thread_name.empty() ? std::string_view("virtual") : thread_name,
-                java_thread_id, is_virtual);
+  record_thread(arena_, trees_[index].id, thread_name, is_virtual);
   return trees_[index].address;
 }
 
@@ -82,25 +59,6 @@ std::size_t TreePool::create(const std::string& kind, bool is_virtual) {
   trees_.push_back({.address = arena_.address(header), .id = id, .kind = kind, .next_chunk = kFirstChunk * 2});
   by_address_[trees_.back().address] = trees_.size() - 1;
   return trees_.size() - 1;
-}
-
-void TreePool::record_thread(std::uint32_t tree_id, std::string_view name, std::uint64_t java_thread_id,
-                             bool is_virtual) {
-  name = name.substr(0, 1000);
-  const std::size_t size = (sizeof(arena::ThreadRecord) + name.size() + 7) / 8 * 8;
-  std::vector<std::uint8_t> bytes(size);
-  const arena::ThreadRecord record{
-      .header = {.kind = arena::RecordKind::kThread, .reserved = 0, .size = static_cast<std::uint32_t>(size)},
-      .tree_id = tree_id,
-      .reserved = 0,
-      .java_thread_id = java_thread_id,
-      .start_ns = realtime_ns(),
-      .name_length = static_cast<std::uint16_t>(name.size()),
-      .flags = is_virtual ? std::uint16_t{1} : std::uint16_t{0},
-      .reserved2 = 0};
-  std::memcpy(bytes.data(), &record, sizeof record);
-  std::ranges::copy(as_bytes(name), bytes.begin() + sizeof record);
-  if (!arena_.append(bytes)) arena_.count(Counter::kRecordsDropped);
 }
 
 TreePool::Tree* TreePool::find(std::uint64_t address) {

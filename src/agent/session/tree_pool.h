@@ -20,7 +20,7 @@ class TreePool {
   explicit TreePool(arena::Writer& arena) : arena_(arena) {}
 
   // The address of a TreeHeader as SondeRT knows it; 0 if the arena is full.
-  std::uint64_t lease(std::string_view thread_name, std::uint64_t java_thread_id, bool is_virtual);
+  std::uint64_t lease(std::string_view thread_name, bool is_virtual);
   void release(std::uint64_t tree);
 
   // Another chunk for a tree of at least `size` bytes. If there is none, the tree gets an overflow node: false.
@@ -39,7 +39,6 @@ class TreePool {
   };
 
   std::size_t create(const std::string& kind, bool is_virtual);
-  void record_thread(std::uint32_t tree_id, std::string_view name, std::uint64_t java_thread_id, bool is_virtual);
   void sync_overflow(const Tree& tree);
   Tree* find(std::uint64_t address);
 

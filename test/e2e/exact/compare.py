@@ -66,6 +66,15 @@ def load(path, prefixes, threads=None):
         raise UnusableProfile(f"{path}: {error}") from error
 
 
+def flattened(profile):
+    """The same by thread and method, as a profile without contexts has it."""
+    flat = collections.defaultdict(lambda: [0] * len(METRICS))
+    for (thread, stack), values in profile.items():
+        for i, value in enumerate(values):
+            flat[thread, stack[-1:]][i] += value
+    return {key: tuple(values) for key, values in flat.items()}
+
+
 def digest(profile):
     """One hash for the whole profile, independent of the order of lines."""
     text = json.dumps(sorted([thread, list(stack), *values] for (thread, stack), values in profile.items()))
@@ -150,6 +159,9 @@ def self_test():
         assert list(differences(sample, read(records))), records
         assert list(differences(read(records), sample)), records
         assert digest(read(records)) != digest(sample), records
+
+    calls_of = lambda profile, thread: {stack: values[0] for (name, stack), values in profile.items() if name == thread}
+    assert calls_of(flattened(sample), "main") == {(MAIN,): 1, ("app/B.f(I)I",): 9}
 
     no_bytecodes = '{"thread":"t","stack":["app/A.f()V"],"calls":1}'
     no_name = '{"thread":"t","stack":[5],"calls":1,"bytecodes":1}'
