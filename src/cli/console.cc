@@ -13,7 +13,20 @@ constexpr std::chrono::milliseconds kShowAfter{1000};
 constexpr std::chrono::milliseconds kUpdateEvery{100};
 constexpr std::size_t kMaxNameWidth = 60;
 
-// Names come from class files and paths: a control character in one must not reach the terminal.
+constexpr std::string_view code_of(Ink ink) {
+  switch (ink) {
+    case Ink::kPlain: break;
+    case Ink::kBold: return "1";
+    case Ink::kDim: return "2";
+    case Ink::kRed: return "31";
+    case Ink::kGreen: return "32";
+    case Ink::kYellow: return "33";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string on_one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
@@ -21,7 +34,10 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-}  // namespace
+std::string Console::inked(std::string_view text, Ink ink) const {
+  const std::string_view code = code_of(ink);
+  return has_colours && !code.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
 
 void Console::data(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
 

@@ -12,12 +12,16 @@
 
 namespace sonde::cli {
 
-enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2 };
+enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kRegression = 3 };
+
+enum class Ink : std::uint8_t { kPlain, kBold, kDim, kRed, kGreen, kYellow };
 
 struct Console {
   std::FILE* out;
   std::FILE* err;
   bool err_is_terminal = false;
+  bool has_colours = false;  // `out` shows them
+  std::size_t width = 0;     // of `out` in characters; 0: as wide as it takes
 
   void data(std::string_view text) const;
   // One line for the user: "sonde: " in front, a newline behind.
@@ -26,10 +30,14 @@ struct Console {
   void note(std::string_view lines) const;
   // What failed, where, and what to do about it.
   void fail(std::string_view subject, const Error& error, std::string_view next_step) const;
+  // With the codes for the colour, if there are colours.
+  [[nodiscard]] std::string inked(std::string_view text, Ink ink) const;
   // False, with a message, if something that was written did not arrive (a full disk).
   [[nodiscard]] bool flush() const;
 };
 
+// Names come from class files and paths: a control character in one must not reach the terminal.
+std::string on_one_line(std::string text);
 // "path, method `f()V`: message (byte 17)", on one line whatever the names hold.
 std::string describe(std::string_view subject, const Error& error);
 // A sentence about what helps if this is wrong with a class; "" if nothing general does.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `sonde` program: the tree of subcommands and their options (some in *_options.cc), nothing else. What a
 // command does is in its own file.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "cli/classfile_command.h"
 #include "cli/command_line.h"
@@ -90,11 +93,10 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
 }
 
-const std::map<std::string, profile::Grouping> kGroupings = {{"method", profile::Grouping::kMethod},
-                                                             {"class", profile::Grouping::kClass},
-                                                             {"package", profile::Grouping::kPackage},
-                                                             {"thread", profile::Grouping::kThread},
-                                                             {"line", profile::Grouping::kLine}};
+const std::map<std::string, profile::Grouping> kGroupings = {
+    {"method", profile::Grouping::kMethod},   {"class", profile::Grouping::kClass},
+    {"package", profile::Grouping::kPackage}, {"thread", profile::Grouping::kThread},
+    {"line", profile::Grouping::kLine},       {"callsite", profile::Grouping::kCallsite}};
 const std::map<std::string, SortBy> kSorts = {{"self", SortBy::kSelf}, {"total", SortBy::kTotal}};
 const std::map<std::string, ExportFormat> kExportFormats = {{"jsonl", ExportFormat::kJsonl},
                                                             {"collapsed", ExportFormat::kCollapsed}};
@@ -114,11 +116,14 @@ void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
       ->type_name("P");
   app->add_flag("--json", options.json, "Print one JSON object");
   app->footer(std::string(kPatternHelp) +
-              " A line stands for the calls made from it.\n\n"
+              " A line or call site stands for the\n"
+              "calls made from it. Colours and width follow the terminal; NO_COLOR=1 and COLUMNS=N in the environment "
+              "overrule it.\n\n"
               "Examples:\n"
               "  sonde report app.sonde\n"
               "  sonde report app.sonde --by package --sort total\n"
               "  sonde report app.sonde --tree --exclude 'java.*' --min-percent 2\n"
+              "  sonde report app.sonde --focus HashMap.resize\n"
               "  sonde report app.sonde --metric calls --thread main --top 0 --json | jq .rows");
   app->callback([&] { chosen = [&](const Console& console) { return report(options, console); }; });
 }
@@ -148,6 +153,21 @@ void add_status(CLI::App& parent, StatusOptions& options, Command& chosen) {
       "  sonde status app.sonde\n"
       "  sonde status app.sonde.live --json | jq .state");
   app->callback([&] { chosen = [&](const Console& console) { return status(options, console); }; });
+}
+
+// Colours and lines cut to the width are for terminals; a pipe or file gets everything, plain. https://no-color.org
+Console standard_console() {
+  Console console{.out = stdout, .err = stderr, .err_is_terminal = ::isatty(STDERR_FILENO) != 0};
+  if (::isatty(STDOUT_FILENO) == 0) return console;
+  const char* columns = std::getenv("COLUMNS");
+  if (columns != nullptr) console.width = std::strtoul(columns, nullptr, 10);
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  console.has_colours =
+      (no_colour == nullptr || *no_colour == '\0') && (terminal == nullptr || std::string_view(terminal) != "dumb");
+  struct winsize size = {};
+  if (console.width == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) console.width = size.ws_col;
+  return console;
 }
 
 // Help and version go to stdout; everything else is a complaint.
@@ -205,7 +225,7 @@ int run(int argc, char** argv, const Console& console) {
 }  // namespace sonde::cli
 
 int main(int argc, char** argv) {
-  const sonde::cli::Console console{.out = stdout, .err = stderr, .err_is_terminal = ::isatty(STDERR_FILENO) != 0};
+  const sonde::cli::Console console = sonde::cli::standard_console();
   try {
     return sonde::cli::run(argc, argv, console);
   } catch (const std::exception& error) {  // third-party code and the standard library may throw

@@ -21,7 +21,8 @@ struct ReportOptions {
   std::optional<std::uint32_t> top;  // rows; 0: all. Not given: 20 for tables, all for trees
   bool tree = false;                 // the call tree instead of a table
   profile::Grouping by = profile::Grouping::kMethod;
-  profile::Metric metric = profile::Metric::kBytecodes;
+  std::string focus;                      // pattern: callers and callees of methods instead of a table
+  std::optional<profile::Metric> metric;  // not given: bytecodes if there are any, else samples
   SortBy sort = SortBy::kSelf;
   std::vector<std::string> include;  // patterns of methods; none: all
   std::vector<std::string> exclude;

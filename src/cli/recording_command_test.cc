@@ -45,6 +45,7 @@ TEST_F(RecordingCommand, ReportsByEveryGrouping) {
   expect_report("package_total", {.by = Grouping::kPackage, .sort = SortBy::kTotal});
   expect_report("thread", {.by = Grouping::kThread});
   expect_report("line", {.by = Grouping::kLine});
+  expect_report("callsite", {.by = Grouping::kCallsite});
 }
 
 TEST_F(RecordingCommand, ReportsChosenMethodsAndThreads) {
@@ -61,8 +62,28 @@ TEST_F(RecordingCommand, ReportsTrees) {
   expect_report("tree_calls_top_4", {.top = 4, .tree = true, .metric = profile::Metric::kCalls});
 }
 
+TEST_F(RecordingCommand, ReportsCallersAndCallees) {
+  expect_report("focus", {.focus = "Cart.total"});
+  expect_report("focus_top_1", {.top = 1, .focus = "com.acme.shop.Catalog"});
+  MemoryConsole memory;
+  EXPECT_EQ(report({.file = live_, .focus = "Nobody.knows"}, memory.console()), kFailed);
+  EXPECT_THAT(memory.err(), AllOf(HasSubstr("no method of 17 matches `Nobody.knows`"), HasSubstr("--by method")));
+}
+
+TEST_F(RecordingCommand, ReportsInColoursAndToTheWidthOfATerminal) {
+  MemoryConsole memory;
+  Console terminal = memory.console();
+  terminal.has_colours = true;
+  terminal.width = 62;
+  EXPECT_EQ(report({.file = live_, .top = 8}, terminal), kOk);
+  EXPECT_EQ(report({.file = live_, .top = 12, .tree = true}, terminal), kOk);
+  expect_golden("terminal", memory.out());
+}
+
 TEST_F(RecordingCommand, ReportsAsJson) {
   expect_report("json", {.top = 2, .json = true});
+  expect_report("callsite_json", {.top = 2, .by = profile::Grouping::kCallsite, .json = true});
+  expect_report("focus_json", {.focus = "Cart.total", .json = true});
   expect_report("tree_json", {.tree = true, .min_percent = 20, .json = true});
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "profile/metric.h"
 #include "store/store.h"
 
 namespace sonde::cli {
@@ -87,12 +88,18 @@ std::string recording_header(const profile::Profile& profile) {
   const profile::Recording& r = profile.recording;
   const auto duration = duration_of(r);
   const std::time_t start = static_cast<std::time_t>(r.start_ns / 1'000'000'000);
-  std::string text = fmt::format("Program   {}\nJDK       {}\n", r.command, r.jdk);
+  std::string text = fmt::format("Program   {}\nJDK       {}\n", on_one_line(r.command), on_one_line(r.jdk));
   text += fmt::format("Recorded  {:%Y-%m-%d %H:%M:%S} UTC{}, mode {}{}{}\n", fmt::gmtime(start),
                       duration ? ", " + seconds(*duration) : "", r.mode, r.is_precise ? ", precise" : "",
                       r.includes_jdk ? ", JDK included" : ", without the JDK");
   text += fmt::format("State     {}\n", liveness_of(r).sentence);
   return text + losses_of(profile);
+}
+
+nlohmann::ordered_json amounts_json(const profile::Amounts& amounts) {
+  nlohmann::ordered_json json;
+  for (const profile::MetricInfo& info : profile::kMetrics) json[std::string(info.name)] = amounts.of(info.metric);
+  return json;
 }
 
 nlohmann::ordered_json recording_json(const profile::Profile& profile) {

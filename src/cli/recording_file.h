@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/console.h"
-#include "profile/profile.h"
+#include "profile/sums.h"
 
 namespace sonde::cli {
 
@@ -29,6 +29,9 @@ std::optional<std::chrono::duration<double>> duration_of(const profile::Recordin
 std::string recording_header(const profile::Profile& profile);
 // The same for --json.
 nlohmann::ordered_json recording_json(const profile::Profile& profile);
+
+// A number per metric.
+nlohmann::ordered_json amounts_json(const profile::Amounts& amounts);
 
 // Lines about every counter that is not zero and about damage, each ending in a newline; "" if all is well.
 std::string losses_of(const profile::Profile& profile);

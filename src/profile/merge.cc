@@ -9,16 +9,27 @@ namespace sonde::profile {
 
 Labels::Labels(const Profile& profile, const std::function<std::string(MethodId)>& text_of) {
   const auto count = static_cast<std::uint32_t>(profile.methods.size());
-  std::vector<std::string> all(count);
-  for (std::uint32_t i = 0; i < count; ++i) all[i] = text_of(MethodId(i));
-  std::vector<std::uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return all[a] < all[b]; });
-  label_.resize(count);
-  for (const std::uint32_t i : order) {
-    if (texts_.empty() || texts_.back() != all[i]) texts_.push_back(std::move(all[i]));
-    label_[i] = static_cast<std::uint32_t>(texts_.size() - 1);
+  std::vector<std::string> texts(count);
+  for (std::uint32_t i = 0; i < count; ++i) texts[i] = text_of(MethodId(i));
+  *this = std::move(joint({std::move(texts)}).front());
+}
+
+std::vector<Labels> Labels::joint(const std::vector<std::vector<std::string>>& texts_by_method) {
+  std::vector<Labels> result;
+  std::vector<std::pair<const std::string*, std::uint32_t*>> all;  // each text, and where its label goes
+  for (const std::vector<std::string>& texts : texts_by_method) {
+    result.push_back(Labels());
+    result.back().label_.resize(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) all.emplace_back(&texts[i], &result.back().label_[i]);
   }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return *a.first < *b.first; });
+  std::vector<std::string> texts;
+  for (const auto& [text, label] : all) {
+    if (texts.empty() || texts.back() != *text) texts.push_back(*text);
+    *label = static_cast<std::uint32_t>(texts.size() - 1);
+  }
+  for (Labels& labels : result) labels.texts_ = texts;
+  return result;
 }
 
 namespace {
@@ -54,7 +65,7 @@ class Merge {
     MergedNode merged = {.depth = group.depth, .label = group.label, .self = {}, .hidden = {}};
     const std::size_t begin = nodes_.size() - group.count;
     for (std::size_t i = begin; i < nodes_.size(); ++i) {
-      merged.self += {tree_.calls[nodes_[i]], tree_.bytecodes[nodes_[i]]};
+      merged.self += amounts_of(tree_, nodes_[i]);
       add_children(nodes_[i], merged);
     }
     nodes_.resize(begin);
@@ -68,7 +79,7 @@ class Merge {
     while (child < tree_.end_of(node)) {
       const std::uint32_t label = labels_.label_of(tree_.method[child]);
       if (label == Labels::kHidden) {
-        caller.hidden += {tree_.calls[child], tree_.bytecodes[child]};
+        caller.hidden += amounts_of(tree_, child);
         ++child;
       } else {
         children_.push_back({.label = label, .node = child});

@@ -18,8 +18,12 @@ class Labels {
  public:
   static constexpr std::uint32_t kHidden = ~std::uint32_t{0};
 
+  Labels() = default;  // of no methods
   // `text_of` gives the label of a method; methods with equal labels are not told apart.
   Labels(const Profile& profile, const std::function<std::string(MethodId)>& text_of);
+
+  // One per profile, from the texts of its methods: the same text has the same label in all of them.
+  static std::vector<Labels> joint(const std::vector<std::vector<std::string>>& texts_by_method);
 
   [[nodiscard]] std::uint32_t label_of(MethodId method) const { return label_[method.value()]; }
   [[nodiscard]] const std::string& text(std::uint32_t label) const { return texts_[label]; }

@@ -7,9 +7,9 @@
 namespace sonde::profile {
 
 std::string_view name_of(Metric metric) {
-  const auto it =
-      std::find_if(kMetrics.begin(), kMetrics.end(), [&](const auto& info) { return info.metric == metric; });
-  return it == kMetrics.end() ? "" : it->name;
+  const auto it = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const auto& i) { return i.metric == metric; });
+  SONDE_CHECK(it != kMetrics.end());
+  return it->name;
 }
 
 std::optional<Metric> metric_named(std::string_view name) {
@@ -27,9 +27,15 @@ bool has_metric(const Profile& profile, Metric metric) {
   return std::any_of(values.begin(), values.end(), [](std::uint64_t value) { return value != 0; });
 }
 
-std::optional<Metric> metric_of_work(const Profile& profile) {
+std::optional<Metric> event_metric(const Profile& profile) {
+  return profile.recording.mode.starts_with("exact") ? std::nullopt : metric_named("samples");
+}
+
+std::optional<Metric> metric_of_work(const Profile& profile) { return common_metric_of_work(profile, profile); }
+
+std::optional<Metric> common_metric_of_work(const Profile& a, const Profile& b) {
   for (const MetricInfo& info : kMetrics) {
-    if (info.metric != Metric::kCalls && has_metric(profile, info.metric)) return info.metric;
+    if (info.metric != Metric::kCalls && has_metric(a, info.metric) && has_metric(b, info.metric)) return info.metric;
   }
   return std::nullopt;
 }

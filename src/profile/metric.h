@@ -14,8 +14,8 @@ struct MetricInfo {
   Metric metric;
   std::string_view name;
 };
-inline constexpr std::array kMetrics = {MetricInfo{Metric::kBytecodes, "bytecodes"},
-                                        MetricInfo{Metric::kCalls, "calls"}};
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"},
+                                        MetricInfo{Metric::kBytecodes, "bytecodes"}};
 
 std::string_view name_of(Metric metric);
 std::optional<Metric> metric_named(std::string_view name);
@@ -25,8 +25,13 @@ std::uint64_t sum_of(const Profile& profile, Metric metric);
 // Something of it was recorded.
 bool has_metric(const Profile& profile, Metric metric);
 
+// The metric that counts random events, if the recording was sampled: its other numbers are estimated from it.
+std::optional<Metric> event_metric(const Profile& profile);
+
 // What says most about where the work was done, if the profile has anything of the kind. Calls are not: a call may do
 // anything.
 std::optional<Metric> metric_of_work(const Profile& profile);
+// The same, of two profiles that both have it.
+std::optional<Metric> common_metric_of_work(const Profile& a, const Profile& b);
 
 }  // namespace sonde::profile

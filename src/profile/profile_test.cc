@@ -19,7 +19,8 @@ std::vector<std::string> rows(const Profile& profile, Grouping grouping) {
   std::vector<std::string> lines;
   const auto threads = profile.all_threads();
   for (const SumRow& row : sums_by(profile, threads, grouping)) {
-    lines.push_back(row.name + " self " + std::to_string(row.sum.self.bytecodes) + " total " +
+    const std::string callee = grouping == Grouping::kCallsite ? " -> " + profile.display_name(row.method) : "";
+    lines.push_back(row.name + callee + " self " + std::to_string(row.sum.self.bytecodes) + " total " +
                     std::to_string(row.sum.total.bytecodes) + " calls " + std::to_string(row.sum.self.calls));
   }
   return lines;
@@ -111,6 +112,11 @@ TEST(Sums, CountRecursionOnce) {
   EXPECT_THAT(rows(profile, Grouping::kLine), UnorderedElementsAre("p.A.a (A.java:5) self 70 total 140 calls 7",
                                                                    "p.A.b (A.java:6) self 30 total 70 calls 3",
                                                                    "p.A.a (A.java:7) self 40 total 40 calls 4"));
+  EXPECT_THAT(rows(profile, Grouping::kCallsite),
+              UnorderedElementsAre("p.A.a (A.java:5) -> p.A.b self 20 total 90 calls 2",
+                                   "p.A.a (A.java:5) -> q.B.c self 50 total 50 calls 5",
+                                   "p.A.b (A.java:6) -> p.A.a self 30 total 70 calls 3",
+                                   "p.A.a (A.java:7) -> q.B.c self 40 total 40 calls 4"));
   const std::vector<Sum> sums = sums_by_method(profile);
   EXPECT_EQ(sums[0].total.bytecodes, 210u) << "the root";
 }

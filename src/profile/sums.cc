@@ -11,7 +11,7 @@ constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 // Adds up the nodes of some threads by a key that each of them has.
 class Summation {
  public:
-  explicit Summation(const CallTree& tree) : tree_(tree), calls_(tree.calls), bytecodes_(tree.bytecodes) {}
+  explicit Summation(const CallTree& tree) : tree_(tree), totals_(tree) {}
 
   // key_of(node, parent) is a number below `keys`, or kNoKey; parent is the node's caller.
   template <typename KeyOf>
@@ -29,10 +29,8 @@ class Summation {
           sums.resize(key + 1);
           open_.resize(key + 1);
         }
-        sums[key].self += {tree_.calls[node], tree_.bytecodes[node]};
-        if (open_[key]++ != 0) continue;
-        const std::uint32_t end = tree_.end_of(node);
-        sums[key].total += {calls_.between(node, end), bytecodes_.between(node, end)};
+        sums[key].self += amounts_of(tree_, node);
+        if (open_[key]++ == 0) sums[key].total += totals_.of(node);
       }
       while (!path_.empty()) leave();
     }
@@ -51,8 +49,7 @@ class Summation {
   }
 
   const CallTree& tree_;
-  const PrefixSums calls_;
-  const PrefixSums bytecodes_;
+  const Totals totals_;
   std::vector<std::uint32_t> open_;  // by key: how many nodes of it lie on the path
   std::vector<Open> path_;
 };
@@ -71,14 +68,6 @@ class Keys {
   std::unordered_map<std::string, std::uint32_t> keys_;
   std::vector<std::string> names_;
 };
-
-std::string name_in(const Profile& profile, MethodId id, Grouping grouping) {
-  const Class& cls = profile.class_of(id);
-  if (profile.method(id).kind == MethodKind::kPseudo) return profile.display_name(id);
-  if (grouping == Grouping::kClass) return with_dots(cls.name);
-  const std::string package = package_of(cls.name);
-  return package.empty() ? "(unnamed package)" : package;
-}
 
 // What occurs: a thing without a single call in these threads is no row.
 std::vector<SumRow> rows_that_occur(std::vector<SumRow> rows, const std::vector<bool>& occurs) {
@@ -136,27 +125,66 @@ std::string line_name(const Profile& profile, MethodId method, std::uint16_t lin
   return profile.display_name(method) + " (" + (file.empty() ? "unknown source" : file) + ":" + number + ")";
 }
 
-std::vector<SumRow> by_line(const Profile& profile, std::span<const Thread* const> threads) {
+// A line, or a line and a method called there.
+struct Place {
+  std::uint32_t caller;
+  std::uint32_t callee;  // kNoKey for a line
+  std::uint16_t line;
+  bool operator==(const Place&) const = default;
+};
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const {
+    const std::uint64_t callee = std::uint64_t{place.callee} << 32 | place.line;
+    return (place.caller * 0x9e3779b97f4a7c15ULL ^ callee) * 0xbf58476d1ce4e5b9ULL >> 17;
+  }
+};
+
+std::vector<SumRow> by_place(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
   const CallTree& tree = profile.tree;
-  std::unordered_map<std::uint64_t, std::uint32_t> keys;
+  const bool is_callsite = grouping == Grouping::kCallsite;
+  std::unordered_map<Place, std::uint32_t, PlaceHash> keys;
   std::vector<SumRow> rows;
   const auto key_of = [&](std::uint32_t node, std::uint32_t parent) {
     if (tree.depth[node] < 2) return kNoKey;
     const MethodId caller = tree.method[parent];
-    const std::uint64_t place = std::uint64_t{caller.value()} << 16 | tree.line[node];
+    const MethodId callee = tree.method[node];
+    const std::uint16_t line = tree.line[node];
+    const Place place{.caller = caller.value(), .callee = is_callsite ? callee.value() : kNoKey, .line = line};
     const auto [it, is_new] = keys.try_emplace(place, static_cast<std::uint32_t>(rows.size()));
     if (is_new) {
-      rows.push_back(
-          {.name = line_name(profile, caller, tree.line[node]), .method = caller, .line = tree.line[node], .sum = {}});
+      rows.push_back({.method = is_callsite ? callee : caller, .caller = caller, .line = line, .sum = {}});
     }
     return it->second;
   };
   const std::vector<Sum> sums = Summation(tree).run(threads, 0, key_of);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].sum = sums[i];
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    SumRow& row = rows[i];
+    row.sum = sums[i];
+    row.name = line_name(profile, row.caller, row.line);
+  }
   return rows;
 }
 
 }  // namespace
+
+std::string name_in(const Profile& profile, MethodId id, Grouping grouping) {
+  const Class& cls = profile.class_of(id);
+  if (grouping == Grouping::kMethod) return profile.full_name(id);
+  if (profile.method(id).kind == MethodKind::kPseudo) return profile.display_name(id);
+  if (grouping == Grouping::kClass) return with_dots(cls.name);
+  const std::string package = package_of(cls.name);
+  return package.empty() ? "(unnamed package)" : package;
+}
+
+std::unordered_set<std::string> accepted_names(const Profile& profile, const MethodFilter& filter, Grouping grouping) {
+  std::unordered_set<std::string> names;
+  for (std::uint32_t i = 1; i < profile.methods.size(); ++i) {
+    const Method& method = profile.methods[i];
+    if (!filter.accepts(profile.class_of(method).name, method.name)) continue;
+    names.insert(name_in(profile, MethodId(i), grouping));
+  }
+  return names;
+}
 
 std::vector<Sum> sums_by_method(const Profile& profile) {
   const auto key_of = [&](std::uint32_t node, std::uint32_t) { return profile.tree.method[node].value(); };
@@ -166,7 +194,8 @@ std::vector<Sum> sums_by_method(const Profile& profile) {
 std::vector<SumRow> sums_by(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
   switch (grouping) {
     case Grouping::kThread: return by_thread(profile, threads);
-    case Grouping::kLine: return by_line(profile, threads);
+    case Grouping::kLine:
+    case Grouping::kCallsite: return by_place(profile, threads, grouping);
     default: return by_name(profile, threads, grouping);
   }
 }
@@ -175,7 +204,7 @@ Amounts sum_of(const Profile& profile, std::span<const Thread* const> threads) {
   Amounts sum;
   for (const Thread* thread : threads) {
     for (std::uint32_t node = thread->first_node; node < thread->end_node; ++node) {
-      sum += {profile.tree.calls[node], profile.tree.bytecodes[node]};
+      sum += amounts_of(profile.tree, node);
     }
   }
   return sum;

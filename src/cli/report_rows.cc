@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/recording_file.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "profile/metric.h"
+
+namespace sonde::cli {
+namespace {
+
+using profile::Grouping;
+using profile::MethodId;
+using profile::Metric;
+using profile::SumRow;
+
+std::string_view name_of(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::kMethod: return "method";
+    case Grouping::kClass: return "class";
+    case Grouping::kPackage: return "package";
+    case Grouping::kThread: return "thread";
+    case Grouping::kLine: return "line";
+    case Grouping::kCallsite: return "callsite";
+  }
+  return "";
+}
+
+struct ShownRows {
+  std::vector<SumRow> rows;
+  std::size_t left_out = 0;  // for --top
+};
+
+std::uint64_t sort_value(const ReportView& view, const profile::Sum& sum) {
+  return (view.options.sort == SortBy::kSelf ? sum.self : sum.total).of(view.metric);
+}
+
+void filter_rows(const ReportView& view, std::vector<SumRow>& rows) {
+  if (view.filter.accepts_everything()) return;
+  switch (view.options.by) {
+    case Grouping::kThread: return;  // has no method, so no pattern speaks of it
+    case Grouping::kClass:
+    case Grouping::kPackage: {  // stay if one of their methods is accepted
+      const auto accepted = profile::accepted_names(view.profile, view.filter, view.options.by);
+      std::erase_if(rows, [&](const SumRow& row) { return !accepted.contains(row.name); });
+      return;
+    }
+    default: std::erase_if(rows, [&](const SumRow& row) { return !view.accepts(row.method); });
+  }
+}
+
+ShownRows shown_rows(const ReportView& view) {
+  ShownRows shown{.rows = profile::sums_by(view.profile, view.threads, view.options.by)};
+  std::vector<SumRow>& rows = shown.rows;
+  filter_rows(view, rows);
+  std::erase_if(rows, [&](const SumRow& row) { return !view.is_large_enough(sort_value(view, row.sum)); });
+  const auto key = [&](const SumRow& row) {
+    return std::pair(sort_value(view, row.sum), row.sum.total.of(view.metric));
+  };
+  const auto is_before = [&](const SumRow& a, const SumRow& b) {
+    if (key(a) != key(b)) return key(a) > key(b);
+    return a.name != b.name ? a.name < b.name : view.profile.full_name(a.method) < view.profile.full_name(b.method);
+  };
+  const std::size_t top = view.most_rows();
+  shown.left_out = top != 0 && rows.size() > top ? rows.size() - top : 0;
+  std::partial_sort(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(shown.left_out), rows.end(), is_before);
+  rows.resize(rows.size() - shown.left_out);
+  for (SumRow& row : rows) {
+    if (view.options.by == Grouping::kMethod) row.name = view.names(view.profile, row.method);
+    if (view.options.by == Grouping::kCallsite) row.name += " -> " + view.names(view.profile, row.method);
+  }
+  return shown;
+}
+
+nlohmann::ordered_json json_of_method(const profile::Profile& profile, MethodId id) {
+  const profile::Method& method = profile.method(id);
+  return {{"class", profile.class_of(method).name}, {"method", method.name}, {"descriptor", method.descriptor}};
+}
+
+nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
+  nlohmann::ordered_json json = {{"name", row.name}};
+  switch (view.options.by) {
+    case Grouping::kMethod: json.update(json_of_method(view.profile, row.method)); break;
+    case Grouping::kLine: json["line"] = row.line; break;
+    case Grouping::kCallsite:
+      json["caller"] = json_of_method(view.profile, row.caller);
+      json["line"] = row.line;
+      json["callee"] = json_of_method(view.profile, row.method);
+      break;
+    default: break;
+  }
+  json["self"] = amounts_json(row.sum.self);
+  json["total"] = amounts_json(row.sum.total);
+  json["self_percent"] = share_percent(row.sum.self.of(view.metric), view.whole_value());
+  json["total_percent"] = share_percent(row.sum.total.of(view.metric), view.whole_value());
+  return json;
+}
+
+}  // namespace
+
+std::string rows_text(const ReportView& view, const Console& console) {
+  const ShownRows shown = shown_rows(view);
+  const std::string metric(profile::name_of(view.metric));
+  std::vector<Cell> header = {"self", metric};
+  if (view.has_contexts()) header.insert(header.end(), {"total", metric});
+  for (const Metric other : view.others) header.emplace_back(std::string(profile::name_of(other)));
+  header.emplace_back(std::string(name_of(view.options.by)));
+  Table table(std::move(header));
+  for (const SumRow& row : shown.rows) {
+    const std::uint64_t self = row.sum.self.of(view.metric);
+    const std::uint64_t total = row.sum.total.of(view.metric);
+    std::vector<Cell> cells = {percent(self, view.whole_value()), grouped(self)};
+    if (view.has_contexts()) cells.insert(cells.end(), {percent(total, view.whole_value()), grouped(total)});
+    for (const Metric other : view.others) cells.emplace_back(grouped(row.sum.self.of(other)));
+    cells.emplace_back(row.name);
+    table.add(std::move(cells));
+  }
+  if (table.is_empty()) return "nothing matches\n";
+  std::string text = table.text(console);
+  if (shown.left_out != 0) text += fmt::format("... and {} more: --top 0 shows all\n", grouped(shown.left_out));
+  return text;
+}
+
+void add_rows(const ReportView& view, nlohmann::ordered_json& json) {
+  const ShownRows shown = shown_rows(view);
+  json["by"] = name_of(view.options.by);
+  json["sort"] = view.options.sort == SortBy::kSelf ? "self" : "total";
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const SumRow& row : shown.rows) json["rows"].push_back(json_of(view, row));
+  json["rows_left_out"] = shown.left_out;
+}
+
+}  // namespace sonde::cli
