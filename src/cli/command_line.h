@@ -43,6 +43,7 @@ void add_filters(CLI::App& app, std::vector<std::string>& include, std::vector<s
 // Commands that compare recordings with each other or with limits.
 struct CompareOptions {
   OverlapOptions overlap;
+  DiffOptions diff;
 };
 void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen);
 

@@ -3,6 +3,7 @@
 // code.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,5 +25,22 @@ struct OverlapOptions {
   bool json = false;
 };
 int overlap(const OverlapOptions& options, const Console& console);
+
+enum class DiffBy : std::uint8_t { kContext, kMethod, kClass, kPackage };
+
+struct DiffOptions {
+  std::string a;
+  std::string b;
+  std::optional<DiffBy> by;               // not given: methods and contexts
+  std::optional<profile::Metric> metric;  // not given: bytecodes if both have them, else samples
+  bool is_normalised = false;             // shares of the recordings instead of amounts
+  std::optional<std::uint32_t> top;       // rows; 0: all. Not given: 10
+  bool all = false;                       // also what may be noise
+  std::vector<std::string> include;       // patterns of methods; none: all
+  std::vector<std::string> exclude;
+  std::string thread;  // pattern; "": all
+  bool json = false;
+};
+int diff(const DiffOptions& options, const Console& console);
 
 }  // namespace sonde::cli

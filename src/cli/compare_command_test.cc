@@ -62,5 +62,48 @@ TEST_F(CompareCommand, OverlapExplainsWhyThereIsNothingToCompare) {
   EXPECT_THAT(memory_.out(), IsEmpty());
 }
 
+class DiffCommand : public CompareCommand {
+ protected:
+  std::string run(DiffOptions options) {
+    options.a = drawn("before", read(goldens_ / "before.drawing"));
+    options.b = drawn("after", read(goldens_ / "after.drawing"));
+    MemoryConsole memory;
+    EXPECT_EQ(diff(options, memory.console()), kOk) << memory.err();
+    std::string out = memory.out();
+    const std::string folder = folder_.string() + "/";
+    for (std::size_t at; (at = out.find(folder)) != std::string::npos;) out.erase(at, folder.size());
+    return out;
+  }
+};
+
+TEST_F(DiffCommand, ShowsThePathOfMostChangeThenMethodsAndContexts) {
+  expect_golden("diff", run({}));
+  expect_golden("diff_calls_by_package", run({.by = DiffBy::kPackage, .metric = Metric::kCalls}));
+  expect_golden("diff_normalised_top_2", run({.is_normalised = true, .top = 2}));
+  expect_golden("diff_context_without_jdk", run({.by = DiffBy::kContext, .exclude = {"java.*"}}));
+  expect_golden("diff_class_of_main", run({.by = DiffBy::kClass, .include = {"com.acme.*"}, .thread = "main"}));
+}
+
+TEST_F(DiffCommand, IsJsonToo) {
+  expect_golden("diff_json", run({.top = 1, .json = true}));
+  const auto json = nlohmann::json::parse(run({.json = true}));
+  EXPECT_EQ(json["path"].back()["name"], "java.util.HashMap.resize");
+  EXPECT_EQ(json["contexts"]["rows"][0]["stack"].size(), 5u);
+  EXPECT_EQ(json["methods"]["rows"][0]["change_self"], 16000);
+}
+
+TEST_F(DiffCommand, OfARecordingWithItselfIsNothing) {
+  EXPECT_EQ(diff({.a = a_, .b = a_}, memory_.console()), kOk);
+  EXPECT_THAT(memory_.out(), HasSubstr("Change    0 calls (0.0 %), 0 bytecodes (0.0 %)\n\nno difference\n"));
+}
+
+TEST_F(DiffCommand, ExplainsWhyThereIsNothingToCompare) {
+  const std::string empty = drawn("empty", "thread main\n  A.main()V 1 0\n");
+  EXPECT_EQ(diff({.a = a_, .b = empty}, memory_.console()), kFailed);
+  EXPECT_THAT(memory_.err(), HasSubstr("have no bytecodes or samples both"));
+  EXPECT_EQ(diff({.a = a_, .b = b_, .thread = "main"}, memory_.console()), kFailed);
+  EXPECT_THAT(memory_.err(), HasSubstr("no thread of " + b_ + " matches `main`"));
+}
+
 }  // namespace
 }  // namespace sonde::cli

@@ -41,6 +41,39 @@ void add_overlap(CLI::App& parent, OverlapOptions& options, Command& chosen) {
   app->callback([&] { chosen = [&](const Console& console) { return overlap(options, console); }; });
 }
 
+const std::map<std::string, DiffBy> kDiffWords = {{"context", DiffBy::kContext},
+                                                  {"method", DiffBy::kMethod},
+                                                  {"class", DiffBy::kClass},
+                                                  {"package", DiffBy::kPackage}};
+
+void add_diff(CLI::App& parent, DiffOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("diff", "Show what changed from one recording to another");
+  app->add_option("A", options.a, kRecordingHelp)->required();
+  app->add_option("B", options.b, "The later one")->required();
+  add_choice(*app, "--by", options.by, kDiffWords, "What a row stands for (default: methods, then contexts)");
+  add_choice(*app, "--metric", options.metric, metric_words(),
+             "What to compare (default: bytecodes if both have them, else samples)");
+  app->add_flag("--normalise,--normalize", options.is_normalised,
+                "Compare shares: for runs of different length, or samples");
+  app->add_option("--top", options.top, "How many rows; 0 for all (default 10)")->type_name("N");
+  app->add_flag("--all", options.all, "Also differences of samples that may be noise");
+  add_filters(*app, options.include, options.exclude);
+  app->add_option("--thread", options.thread, "Only threads whose name matches, e.g. 'worker-*'")->type_name("GLOB");
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->footer(
+      "Methods and contexts are matched by name. Exact recordings need no threshold: every difference is real. "
+      "Samples\n"
+      "are counts of random events, so their differences come with p, the probability of such a difference by "
+      "chance.\n\n" +
+      std::string(kPatternHelp) +
+      "\n\n"
+      "Examples:\n"
+      "  sonde diff before.sonde after.sonde\n"
+      "  sonde diff before.sonde after.sonde --by context --exclude 'java.*' --metric calls\n"
+      "  sonde diff monday.sonde tuesday.sonde --normalise --json | jq .path");
+  app->callback([&] { chosen = [&](const Console& console) { return diff(options, console); }; });
+}
+
 }  // namespace
 
 const std::map<std::string, profile::Metric>& metric_words() {
@@ -62,6 +95,7 @@ void add_filters(CLI::App& app, std::vector<std::string>& include, std::vector<s
 }
 
 void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen) {
+  add_diff(parent, options.diff, chosen);
   add_overlap(parent, options.overlap, chosen);
 }
 
