@@ -10,6 +10,7 @@
 
 #include "cli/compare_command.h"
 #include "cli/console.h"
+#include "cli/gate_command.h"
 
 namespace sonde::cli {
 
@@ -44,6 +45,8 @@ void add_filters(CLI::App& app, std::vector<std::string>& include, std::vector<s
 struct CompareOptions {
   OverlapOptions overlap;
   DiffOptions diff;
+  BaselineOptions baseline;
+  CheckGateOptions check;
 };
 void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen);
 

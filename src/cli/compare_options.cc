@@ -74,6 +74,46 @@ void add_diff(CLI::App& parent, DiffOptions& options, Command& chosen) {
   app->callback([&] { chosen = [&](const Console& console) { return diff(options, console); }; });
 }
 
+constexpr const char* kLimitsHelp =
+    "Limits and what is known to vary, a TOML file (default: sonde.toml, if there is one)";
+
+void add_baseline(CLI::App& parent, BaselineOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("baseline", "Write down what a program costs, for `sonde check`");
+  app->add_option("FILE", options.file, kRecordingHelp)->required();
+  app->add_option("-o,--output", options.out, "Where to write; stdout if not given")->type_name("TXT");
+  app->add_option("--limits", options.limits, kLimitsHelp)->type_name("TOML");
+  app->add_option("--min-percent", options.min_percent, "Fold methods and contexts that have less of everything")
+      ->type_name("P")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app->footer(
+      "A baseline is a small text file that belongs into the repository of the program.\n\n"
+      "Examples:\n"
+      "  sonde baseline app.sonde -o perf/baseline.txt\n"
+      "  sonde baseline app.sonde --limits perf/sonde.toml -o perf/baseline.txt && git diff perf");
+  app->callback([&] { chosen = [&](const Console& console) { return baseline(options, console); }; });
+}
+
+void add_check_gate(CLI::App& parent, CheckGateOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("check", "Compare a recording with a baseline; exit code 3 on a regression");
+  app->add_option("FILE", options.file, kRecordingHelp)->required();
+  app->add_option("--baseline", options.baseline, "What `sonde baseline` wrote")->type_name("TXT")->required();
+  app->add_option("--limits", options.limits, kLimitsHelp)->type_name("TOML");
+  app->add_flag("--json", options.json, "Print one JSON object");
+  app->add_option("--markdown", options.markdown, "Also write Markdown, for a pull request")->type_name("OUT");
+  app->add_option("--junit", options.junit, "Also write test results as JUnit XML")->type_name("OUT");
+  app->footer(
+      "Without limits, the bytecodes of the whole program and those of each method may grow by 1 %, and from 0.1 % on "
+      "there\n"
+      "is a warning. Exit code 0: all limits kept, or only soft ones broken. 3: a hard one is broken. 1: nothing could "
+      "be\n"
+      "compared.\n\n"
+      "Examples:\n"
+      "  sonde check --baseline perf/baseline.txt app.sonde\n"
+      "  sonde check --baseline perf/baseline.txt --limits perf/sonde.toml --junit build/perf.xml app.sonde");
+  app->callback([&] { chosen = [&](const Console& console) { return check_gate(options, console); }; });
+}
+
 }  // namespace
 
 const std::map<std::string, profile::Metric>& metric_words() {
@@ -97,6 +137,8 @@ void add_filters(CLI::App& app, std::vector<std::string>& include, std::vector<s
 void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen) {
   add_diff(parent, options.diff, chosen);
   add_overlap(parent, options.overlap, chosen);
+  add_baseline(parent, options.baseline, chosen);
+  add_check_gate(parent, options.check, chosen);
 }
 
 }  // namespace sonde::cli
