@@ -18,13 +18,17 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.commons.LocalVariablesSorter;
 
 /**
  * The other side of classfile_bench: ASM reads each class, puts a nop before every instruction and writes it. No frames
- * are computed, max_stack and max_locals are taken over: the least that ASM can do. The speed is of the main thread's
- * CPU time, as in classfile_bench; `with GC` is of the CPU time of the whole process (in steps of 10 ms).
+ * are computed, max_stack and max_locals are taken over: the least that ASM can do. With `--local` a long local is added
+ * as well, set at entry and named in every frame: LocalVariablesSorter of asm-commons, which needs expanded frames. The
+ * speed is of the main thread's CPU time, as in classfile_bench; `with GC` is of the CPU
+ * time of the whole process (in steps of 10 ms).
  *
- * <p>usage: AsmBench [--rounds N] [--fresh-pool] MODULE: the classes of a module of the running JDK
+ * <p>usage: AsmBench [--rounds N] [--fresh-pool] [--local] MODULE: the classes of a module of the running JDK
  */
 public final class AsmBench {
   private static final int WARM_UP_ROUNDS = 30;
@@ -34,18 +38,20 @@ public final class AsmBench {
   public static void main(String[] args) throws IOException {
     int rounds = 15;
     boolean sharePool = true;
+    boolean addLocal = false;
     String module = "java.base";
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
         case "--rounds" -> rounds = Integer.parseInt(args[++i]);
         case "--fresh-pool" -> sharePool = false;
+        case "--local" -> addLocal = true;
         default -> module = args[i];
       }
     }
     List<byte[]> classes = load(module);
     double megabytes = classes.stream().mapToLong(bytes -> bytes.length).sum() / 1e6;
     for (int i = 0; i < WARM_UP_ROUNDS; i++) {
-      round(classes, sharePool);
+      round(classes, sharePool, addLocal);
     }
     double[] speeds = new double[rounds];
     double[] processSpeeds = new double[rounds];
@@ -54,7 +60,7 @@ public final class AsmBench {
     for (int i = 0; i < rounds; i++) {
       long start = threads.getCurrentThreadCpuTime();
       long processStart = process.getProcessCpuTime();
-      round(classes, sharePool);
+      round(classes, sharePool, addLocal);
       speeds[i] = megabytes / ((threads.getCurrentThreadCpuTime() - start) / 1e9);
       processSpeeds[i] = megabytes / ((process.getProcessCpuTime() - processStart) / 1e9);
     }
@@ -62,7 +68,7 @@ public final class AsmBench {
     Arrays.sort(processSpeeds);
     System.out.printf(
         "asm %s: %d classes, %.1f MB, best %.1f MB/s, median %.1f MB/s, with GC %.1f MB/s, %.1f MB written%n",
-        sharePool ? "nop" : "nop-fresh-pool",
+        (addLocal ? "nop+local" : "nop") + (sharePool ? "" : "-fresh-pool"),
         classes.size(),
         megabytes,
         speeds[rounds - 1],
@@ -82,26 +88,49 @@ public final class AsmBench {
     return classes;
   }
 
-  private static void round(List<byte[]> classes, boolean sharePool) {
+  private static void round(List<byte[]> classes, boolean sharePool, boolean addLocal) {
     written = 0;
     for (byte[] bytes : classes) {
       ClassReader reader = new ClassReader(bytes);
       // A writer that knows the reader starts from its constant pool instead of building one.
       ClassWriter writer = sharePool ? new ClassWriter(reader, 0) : new ClassWriter(0);
-      reader.accept(new NopClass(writer), 0);
+      reader.accept(new NopClass(writer, addLocal), addLocal ? ClassReader.EXPAND_FRAMES : 0);
       written += writer.toByteArray().length;
     }
   }
 
   private static final class NopClass extends ClassVisitor {
-    NopClass(ClassVisitor next) {
+    private final boolean addLocal;
+
+    NopClass(ClassVisitor next, boolean addLocal) {
       super(Opcodes.ASM9, next);
+      this.addLocal = addLocal;
     }
 
     @Override
     public MethodVisitor visitMethod(
         int access, String name, String descriptor, String signature, String[] exceptions) {
-      return new NopMethod(super.visitMethod(access, name, descriptor, signature, exceptions));
+      MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+      return new NopMethod(addLocal ? new AddedLocal(access, descriptor, next) : next);
+    }
+  }
+
+  private static final class AddedLocal extends LocalVariablesSorter {
+    AddedLocal(int access, String descriptor, MethodVisitor next) {
+      super(Opcodes.ASM9, access, descriptor, next);
+    }
+
+    @Override
+    public void visitCode() {
+      super.visitCode();
+      int local = newLocal(Type.LONG_TYPE);
+      mv.visitInsn(Opcodes.LCONST_0);
+      mv.visitVarInsn(Opcodes.LSTORE, local);
+    }
+
+    @Override
+    public void visitMaxs(int maxStack, int maxLocals) {
+      super.visitMaxs(Math.max(maxStack, 2), maxLocals); // which knows the locals better
     }
   }
 

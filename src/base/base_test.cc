@@ -63,6 +63,17 @@ TEST(ByteReader, HugeLengthsDoNotWrapAround) {
   EXPECT_TRUE(reader.overran());
 }
 
+TEST(ByteReader, TakesAWholeStructureOrNothing) {
+  const std::uint8_t data[] = {1, 2, 3};
+  ByteReader reader(data);
+  EXPECT_EQ(reader.take(2), data);
+  EXPECT_EQ(reader.take(2), nullptr);
+  EXPECT_TRUE(reader.overran());
+  ByteReader empty((Bytes()));
+  EXPECT_EQ(empty.u1(), 0);
+  EXPECT_TRUE(empty.overran()) << "also where there is not even an address";
+}
+
 TEST(ByteWriter, WritesWhatAReaderReads) {
   ByteWriter writer;
   for (int i = 0; i < 1000; ++i) {

@@ -8,7 +8,7 @@ namespace sonde {
 
 Error ByteReader::truncated(std::string_view what) const {
   return {ErrorCode::kTruncated,
-          "ends in the middle of " + std::string(what) + ", " + std::to_string(bytes_.size()) + " bytes in all",
+          "ends in the middle of " + std::string(what) + ", " + std::to_string(end_ - begin_) + " bytes in all",
           {.path = {}, .byte_offset = overrun_at_}};
 }
 

@@ -52,39 +52,49 @@ inline Bytes as_bytes(std::string_view text) {
 
 class ByteReader {
  public:
-  explicit ByteReader(Bytes bytes) : bytes_(bytes) {}
+  explicit ByteReader(Bytes bytes) : begin_(bytes.data()), next_(begin_), end_(begin_ + bytes.size()) {}
 
-  [[nodiscard]] std::size_t position() const { return position_; }
-  [[nodiscard]] std::size_t remaining() const { return bytes_.size() - position_; }
-  [[nodiscard]] bool at_end() const { return position_ == bytes_.size(); }
+  [[nodiscard]] std::size_t position() const { return static_cast<std::size_t>(next_ - begin_); }
+  [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - next_); }
+  [[nodiscard]] bool at_end() const { return next_ == end_; }
   [[nodiscard]] bool overran() const { return overrun_at_ != kNone; }
 
-  std::uint8_t u1() { return available(1) ? bytes_[position_++] : 0; }
+  std::uint8_t u1() {
+    const std::uint8_t* p = take(1);
+    return p != nullptr ? *p : 0;
+  }
   std::uint16_t u2() {
-    if (!available(2)) return 0;
-    position_ += 2;
-    return load_u2(bytes_.data() + position_ - 2);
+    const std::uint8_t* p = take(2);
+    return p != nullptr ? load_u2(p) : 0;
   }
   std::uint32_t u4() {
-    if (!available(4)) return 0;
-    position_ += 4;
-    return load_u4(bytes_.data() + position_ - 4);
+    const std::uint8_t* p = take(4);
+    return p != nullptr ? load_u4(p) : 0;
   }
   std::uint64_t u8() {
-    if (!available(8)) return 0;
-    position_ += 8;
-    return load_u8(bytes_.data() + position_ - 8);
+    const std::uint8_t* p = take(8);
+    return p != nullptr ? load_u8(p) : 0;
   }
   // The next n bytes, or an empty span.
   Bytes bytes(std::size_t n) {
-    if (!available(n)) return {};
-    position_ += n;
-    return bytes_.subspan(position_ - n, n);
+    const std::uint8_t* p = take(n);
+    return p != nullptr ? Bytes(p, n) : Bytes();
   }
-  void skip(std::size_t n) { (void)bytes(n); }
+  void skip(std::size_t n) { (void)take(n); }
+  // The next n bytes, checked once for a whole structure; null if there are fewer.
+  const std::uint8_t* take(std::size_t n) {
+    const std::uint8_t* taken = next_;
+    if (n > remaining()) [[unlikely]] {
+      if (!overran()) overrun_at_ = position();
+      next_ = end_;
+      return nullptr;
+    }
+    next_ += n;
+    return taken;
+  }
 
   // An error if any read so far went past the end; `what` names the structure being read.
-  [[nodiscard]] Result<void> check(std::string_view what) const {
+  [[nodiscard, gnu::always_inline]] Result<void> check(std::string_view what) const {
     if (!overran()) [[likely]]
       return {};
     return truncated(what);
@@ -93,17 +103,11 @@ class ByteReader {
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  bool available(std::size_t n) {
-    if (n <= bytes_.size() - position_) [[likely]]
-      return true;
-    if (overrun_at_ == kNone) overrun_at_ = position_;
-    position_ = bytes_.size();
-    return false;
-  }
-  [[nodiscard]] Error truncated(std::string_view what) const;
+  [[nodiscard, gnu::cold]] Error truncated(std::string_view what) const;
 
-  Bytes bytes_;
-  std::size_t position_ = 0;
+  const std::uint8_t* begin_;
+  const std::uint8_t* next_;
+  const std::uint8_t* end_;
   std::size_t overrun_at_ = kNone;
 };
 

@@ -67,7 +67,8 @@ class Walk {
       if (is_list) {
         TRY(list(layout[0], layout.substr(1, open - 1), layout.substr(open + 1, end - open - 1)));
       } else if (layout[0] == 'A') {
-        const AttributeList nested = TRY(AttributeList::parse(pool_, attribute_.content, attribute_.offset, reader_));
+        AttributeList nested;
+        TRY(nested.parse(pool_, attribute_.content, attribute_.offset, reader_));
         visitor_.attributes(nested);
       } else {
         one(layout.substr(0, end));

@@ -13,7 +13,7 @@ void ClassEditor::open(const ClassFile& cls) {
   cls_ = &cls;
   current_ = nullptr;
   pool_.reset(cls.pool());
-  codes_.clear();
+  methods_.clear();
   edited_.clear();
   added_fields_.clear();
 }
@@ -25,28 +25,41 @@ Result<CodeEditor*> ClassEditor::edit(const Member& method) {
   return &editor_;
 }
 
+// A method_info is what it was but for the content of its Code attribute.
+Result<void> ClassEditor::write_method(const Member& method) {
+  if (editor_.refused_) return *editor_.refused_;
+  const Bytes old_code = editor_.code_.attribute().content;
+  const std::uint8_t* const old_end = old_code.data() + old_code.size();
+  methods_.bytes({method.bytes.data(), old_code.data()});
+  const std::size_t begin = methods_.size();
+  TRY(assembler_.assemble(editor_.code_, editor_.stack_maps_, editor_.edits_, pool_, methods_));
+  methods_.patch_u4(begin - 4, static_cast<std::uint32_t>(methods_.size() - begin));
+  methods_.bytes({old_end, method.bytes.data() + method.bytes.size()});
+  return {};
+}
+
 Result<void> ClassEditor::commit() {
   if (current_ == nullptr) return Error{ErrorCode::kInvalidArgument, "no method is being edited"};
   const Member& method = *current_;
   current_ = nullptr;
-  const std::size_t begin = codes_.size();
-  Result<void> assembled = editor_.refused_
-                               ? Result<void>(*editor_.refused_)
-                               : assembler_.assemble(editor_.code_, editor_.stack_maps_, editor_.edits_, pool_, codes_);
-  if (!assembled.ok()) {
-    codes_.truncate(begin);
-    return std::move(assembled).error().within("method `" + qualified_name(*cls_, method) + "`");
+  const std::size_t begin = methods_.size();
+  if (auto written = write_method(method); !written.ok()) [[unlikely]] {
+    methods_.truncate(begin);
+    return std::move(written).error().within("method `" + qualified_name(*cls_, method) + "`");
   }
-  const EditedCode code{.method = &method,
-                        .begin = static_cast<std::uint32_t>(begin),
-                        .size = static_cast<std::uint32_t>(codes_.size() - begin)};
-  // Methods come mostly in order. One that is edited twice starts from its original code each time: the last one
-  // counts.
-  const auto place = std::ranges::lower_bound(edited_, &method, std::less<>{}, &EditedCode::method);
-  if (place != edited_.end() && place->method == &method) {
-    *place = code;
+  const EditedMethod edited{.method = &method,
+                            .begin = static_cast<std::uint32_t>(begin),
+                            .end = static_cast<std::uint32_t>(methods_.size())};
+  if (edited_.empty() || edited_.back().method < &method) [[likely]] {
+    edited_.push_back(edited);
+    return {};
+  }
+  // One that is edited twice starts from its original code each time: the last one counts.
+  const auto place = std::ranges::lower_bound(edited_, &method, std::less<>{}, &EditedMethod::method);
+  if (place->method == &method) {
+    *place = edited;
   } else {
-    edited_.insert(place, code);
+    edited_.insert(place, edited);
   }
   return {};
 }
@@ -69,33 +82,22 @@ void ClassEditor::write_fields() {
   }
 }
 
-void ClassEditor::write_method(const Member& method, Bytes code) {
-  out_.u2(method.access_flags);
-  out_.u2(method.name_index.value());
-  out_.u2(method.descriptor_index.value());
-  out_.u2(method.attributes.size());
-  bool replaced = false;
-  for (const Attribute& attribute : method.attributes) {
-    const bool is_code = attribute.name == attribute::kCode && !replaced;
-    const Bytes content = is_code ? code : attribute.content;
-    replaced = replaced || is_code;
-    out_.u2(attribute.name_index.value());
-    out_.u4(static_cast<std::uint32_t>(content.size()));
-    out_.bytes(content);
-  }
-}
-
+// Runs of methods that were edited one after the other are copied at once, and so is what lies between them.
 void ClassEditor::write_methods() {
-  out_.u2(static_cast<std::uint16_t>(cls_->methods().size()));
-  auto edited = edited_.begin();
-  for (const Member& method : cls_->methods()) {
-    if (edited != edited_.end() && edited->method == &method) {
-      write_method(method, codes_.view().subspan(edited->begin, edited->size));
+  const Bytes file = cls_->bytes();
+  const std::uint8_t* rest = file.data() + cls_->methods_offset();  // what is not copied yet
+  for (auto edited = edited_.begin(); edited != edited_.end();) {
+    out_.bytes({rest, edited->method->bytes.data()});
+    const std::uint32_t begin = edited->begin;
+    std::uint32_t end = begin;
+    do {
+      end = edited->end;
+      rest = edited->method->bytes.data() + edited->method->bytes.size();
       ++edited;
-    } else {
-      out_.bytes(method.bytes);
-    }
+    } while (edited != edited_.end() && edited->begin == end && edited->method->bytes.data() == rest);
+    out_.bytes(methods_.view().subspan(begin, end - begin));
   }
+  out_.bytes({rest, cls_->attributes().bytes().data()});
 }
 
 Result<Bytes> ClassEditor::write() {

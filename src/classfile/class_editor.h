@@ -45,10 +45,10 @@ class ClassEditor {
   [[nodiscard]] PoolBuilder& pool() { return pool_; }
 
  private:
-  struct EditedCode {
+  struct EditedMethod {
     const Member* method;
-    std::uint32_t begin;  // of the new Code content in codes_
-    std::uint32_t size;
+    std::uint32_t begin;  // of the new method_info in methods_
+    std::uint32_t end;
   };
   struct AddedField {
     std::uint16_t access_flags;
@@ -56,17 +56,17 @@ class ClassEditor {
     PoolIndex descriptor;
   };
 
+  Result<void> write_method(const Member& method);
   void write_fields();
   void write_methods();
-  void write_method(const Member& method, Bytes code);
 
   const ClassFile* cls_ = nullptr;
   const Member* current_ = nullptr;
   PoolBuilder pool_;
   CodeEditor editor_;
   CodeAssembler assembler_;
-  ByteWriter codes_;
-  std::vector<EditedCode> edited_;
+  ByteWriter methods_;
+  std::vector<EditedMethod> edited_;  // in the order of the class
   std::vector<AddedField> added_fields_;
   ByteWriter out_;
 };

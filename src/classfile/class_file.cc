@@ -7,54 +7,38 @@
 namespace sonde::classfile {
 namespace {
 
-constexpr std::uint32_t kAttributeHeader = 6;
-
 Error malformed(std::string message, std::string path, std::size_t offset) {
   return {ErrorCode::kMalformed, std::move(message), {.path = std::move(path), .byte_offset = offset}};
 }
 
+// Behind the constant pool a class is read in hops, from one length to the next, which no processor foresees.
+void prefetch(Bytes bytes) {
+  constexpr std::size_t kCacheLine = 64;
+  constexpr std::size_t kMost = 64 * 1024;  // more would push out the beginning
+  for (std::size_t i = 0; i < std::min(bytes.size(), kMost); i += kCacheLine) __builtin_prefetch(bytes.data() + i);
+}
+
 }  // namespace
 
-Result<AttributeList> AttributeList::parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base,
-                                           ByteReader& reader) {
+Result<void> AttributeList::parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader) {
   const std::size_t begin = reader.position();
   const std::uint16_t count = reader.u2();
-  for (std::uint16_t i = 0; i < count && !reader.overran(); ++i) {
-    const std::size_t at = reader.position();
-    const PoolIndex name(reader.u2());
-    reader.skip(reader.u4());
-    if (!reader.overran() && !pool.is(name, Tag::kUtf8)) {
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const std::uint8_t* const header = reader.take(Attribute::kHeader);
+    if (header == nullptr) break;
+    const PoolIndex name(load_u2(header));
+    if (!pool.is(name, Tag::kUtf8)) [[unlikely]] {
       return malformed("attribute_name_index #" + std::to_string(name.value()) + " is not a Utf8 entry",
-                       "attribute " + std::to_string(i), base + at);
+                       "attribute " + std::to_string(i), base + reader.position() - Attribute::kHeader);
     }
+    reader.skip(load_u4(header + 2));
   }
-  if (auto whole = reader.check("the attributes"); !whole.ok()) return std::move(whole).error().shifted(base);
-  AttributeList list;
-  list.pool_ = &pool;
-  list.bytes_ = bytes.subspan(begin, reader.position() - begin);
-  list.offset_ = base + static_cast<std::uint32_t>(begin);
-  return list;
-}
-
-Attribute AttributeList::Iterator::operator*() const {
-  const std::uint8_t* p = list_->bytes_.data() + position_;
-  const PoolIndex name(load_u2(p));
-  return {.name_index = name,
-          .name = list_->pool_->utf8(name),
-          .content = list_->bytes_.subspan(position_ + kAttributeHeader, load_u4(p + 2)),
-          .offset = list_->offset_ + position_ + kAttributeHeader};
-}
-
-AttributeList::Iterator& AttributeList::Iterator::operator++() {
-  position_ += kAttributeHeader + load_u4(list_->bytes_.data() + position_ + 2);
-  return *this;
-}
-
-std::optional<Attribute> AttributeList::find(std::string_view name) const {
-  for (const Attribute& attribute : *this) {
-    if (attribute.name == name) return attribute;
-  }
-  return std::nullopt;
+  if (reader.overran()) [[unlikely]]
+    return reader.check("the attributes").error().shifted(base);
+  pool_ = &pool;
+  bytes_ = bytes.subspan(begin, reader.position() - begin);
+  offset_ = base + static_cast<std::uint32_t>(begin);
+  return {};
 }
 
 ClassFile::ClassFile(ClassFile&&) noexcept = default;
@@ -72,38 +56,36 @@ Result<void> ClassFile::parse_header(ByteReader& reader) {
   return {};
 }
 
-Result<std::vector<Member>> ClassFile::parse_members(ByteReader& reader, std::string_view kind) {
+Result<void> ClassFile::parse_members(ByteReader& reader, std::string_view kind, std::vector<Member>& members) {
   const std::uint16_t count = reader.u2();
   TRY(reader.check(kind));
-  std::vector<Member> members;
   // Eight bytes is the smallest member, so a count from damaged bytes cannot make us reserve more than the file is
   // worth.
   members.reserve(std::min<std::size_t>(count, reader.remaining() / 8));
   for (std::uint16_t i = 0; i < count; ++i) {
     const std::size_t at = reader.position();
-    Member& member = members.emplace_back();
-    member.access_flags = reader.u2();
-    member.name_index = PoolIndex(reader.u2());
-    member.descriptor_index = PoolIndex(reader.u2());
+    const std::uint8_t* const header = reader.take(6);
     TRY(reader.check(kind));
-    if (!pool_->is(member.name_index, Tag::kUtf8) || !pool_->is(member.descriptor_index, Tag::kUtf8)) {
+    Member& member = members.emplace_back();
+    member.access_flags = load_u2(header);
+    member.name_index = PoolIndex(load_u2(header + 2));
+    member.descriptor_index = PoolIndex(load_u2(header + 4));
+    if (!pool_->is(member.name_index, Tag::kUtf8) || !pool_->is(member.descriptor_index, Tag::kUtf8)) [[unlikely]] {
       return malformed("name or descriptor is not a Utf8 entry", std::string(kind) + " " + std::to_string(i), at);
     }
     member.name = pool_->utf8(member.name_index);
     member.descriptor = pool_->utf8(member.descriptor_index);
-    auto attributes = AttributeList::parse(*pool_, bytes_, 0, reader);
-    if (!attributes.ok()) {
-      return std::move(attributes)
-          .error()
-          .within(std::string(kind) + " `" + std::string(member.name) + std::string(member.descriptor) + "`");
+    if (auto parsed = member.attributes.parse(*pool_, bytes_, 0, reader); !parsed.ok()) [[unlikely]] {
+      return std::move(parsed).error().within(std::string(kind) + " `" + std::string(member.name) +
+                                              std::string(member.descriptor) + "`");
     }
-    member.attributes = *attributes;
-    member.bytes = bytes_.subspan(at, reader.position() - at);
+    member.bytes = {header, reader.position() - at};
   }
-  return members;
+  return {};
 }
 
 Result<ClassFile> ClassFile::parse(Bytes bytes) {
+  prefetch(bytes);
   ClassFile cls;
   cls.bytes_ = bytes;
   ByteReader reader(bytes);
@@ -132,10 +114,10 @@ Result<ClassFile> ClassFile::parse(Bytes bytes) {
     cls.interfaces_.push_back(interface);
   }
   cls.fields_offset_ = static_cast<std::uint32_t>(reader.position());
-  cls.fields_ = TRY(cls.parse_members(reader, "field"));
+  TRY(cls.parse_members(reader, "field", cls.fields_));
   cls.methods_offset_ = static_cast<std::uint32_t>(reader.position());
-  cls.methods_ = TRY(cls.parse_members(reader, "method"));
-  cls.attributes_ = TRY(AttributeList::parse(*cls.pool_, bytes, 0, reader));
+  TRY(cls.parse_members(reader, "method", cls.methods_));
+  TRY(cls.attributes_.parse(*cls.pool_, bytes, 0, reader));
   if (!reader.at_end()) {
     return malformed(std::to_string(reader.remaining()) + " bytes follow the class", "end", reader.position());
   }

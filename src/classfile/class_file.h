@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -20,10 +21,19 @@
 namespace sonde::classfile {
 
 struct Attribute {
+  static constexpr std::uint32_t kHeader = 6;  // attribute_name_index and attribute_length
+
   PoolIndex name_index;
   std::string_view name;
-  Bytes content;         // without the six bytes of name and length
+  Bytes content;         // without the header
   std::uint32_t offset;  // of the content in the class file
+
+  [[nodiscard]] Bytes whole() const { return {content.data() - kHeader, content.size() + kHeader}; }
+  // Inlined, so that the comparison with a name that is known here takes a few instructions: most attributes met are
+  // told apart by the length of their names.
+  [[nodiscard, gnu::always_inline]] bool is(std::string_view known) const {
+    return name.size() == known.size() && std::memcmp(name.data(), known.data(), known.size()) == 0;
+  }
 };
 
 // attributes_count and the attributes after it, read one at a time while iterating.
@@ -32,14 +42,24 @@ class AttributeList {
   AttributeList() = default;
   // Checks names and lengths; leaves the reader after the last attribute. `base` is the offset of the reader's first
   // byte in the class file.
-  static Result<AttributeList> parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader);
+  Result<void> parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader);
 
   class Iterator {
    public:
     using difference_type = std::ptrdiff_t;
     using value_type = Attribute;
-    Attribute operator*() const;
-    Iterator& operator++();
+    Attribute operator*() const {
+      const std::uint8_t* p = list_->bytes_.data() + position_;
+      const PoolIndex name(load_u2(p));
+      return {.name_index = name,
+              .name = list_->pool_->utf8(name),
+              .content = {p + Attribute::kHeader, load_u4(p + 2)},
+              .offset = list_->offset_ + position_ + Attribute::kHeader};
+    }
+    Iterator& operator++() {
+      position_ += Attribute::kHeader + load_u4(list_->bytes_.data() + position_ + 2);
+      return *this;
+    }
     Iterator operator++(int) {
       Iterator old = *this;
       ++*this;
@@ -57,7 +77,12 @@ class AttributeList {
   [[nodiscard]] Iterator begin() const { return {this, 2}; }
   [[nodiscard]] Iterator end() const { return {this, static_cast<std::uint32_t>(bytes_.size())}; }
   [[nodiscard]] std::uint16_t size() const { return bytes_.empty() ? 0 : load_u2(bytes_.data()); }
-  [[nodiscard]] std::optional<Attribute> find(std::string_view name) const;
+  [[nodiscard]] std::optional<Attribute> find(std::string_view name) const {
+    for (const Attribute& attribute : *this) {
+      if (attribute.is(name)) return attribute;
+    }
+    return std::nullopt;
+  }
   [[nodiscard]] Bytes bytes() const { return bytes_; }  // with the count
 
  private:
@@ -116,7 +141,7 @@ class ClassFile {
  private:
   ClassFile() = default;
   [[nodiscard]] Result<void> parse_header(ByteReader& reader);
-  [[nodiscard]] Result<std::vector<Member>> parse_members(ByteReader& reader, std::string_view kind);
+  [[nodiscard]] Result<void> parse_members(ByteReader& reader, std::string_view kind, std::vector<Member>& members);
 
   Bytes bytes_;
   std::uint16_t minor_version_ = 0;

@@ -9,9 +9,7 @@
 namespace sonde::classfile {
 namespace {
 
-std::string pc_text(std::uint32_t pc) { return "pc " + std::to_string(pc); }
-
-constexpr std::uint32_t bit(Tag tag) { return 1U << static_cast<unsigned>(tag); }
+std::string pc_text(std::size_t pc) { return "pc " + std::to_string(pc); }
 
 constexpr std::uint32_t kLoadable = bit(Tag::kInteger) | bit(Tag::kFloat) | bit(Tag::kString) | bit(Tag::kClass) |
                                     bit(Tag::kMethodHandle) | bit(Tag::kMethodType) | bit(Tag::kDynamic);
@@ -40,25 +38,27 @@ constexpr std::uint32_t allowed_tags(Opcode opcode) {
   }
 }
 
-constexpr std::array<std::uint32_t, 256> kAllowedTags = [] {
-  std::array<std::uint32_t, 256> tags{};
-  for (std::size_t i = 0; i < kOpcodes.size(); ++i) tags[i] = allowed_tags(static_cast<Opcode>(i));
-  return tags;
-}();
+constexpr bool is_jump(Opcode opcode) { return flow_of(opcode) != Flow::next && flow_of(opcode) != Flow::end; }
 
-// What the scan asks of each opcode, as numbers to add: it has no branch on the kind of an instruction.
-struct ScanFlags {
-  std::uint8_t has_operand_to_check = 0;
+// What the scan asks of each opcode. It has no branch on the kind of an instruction: jumps are a number to add, and
+// what an instruction without a constant pool index has in that place may point at anything.
+struct ScanRow {
+  std::uint32_t allowed_tags = 0;  // 0: rare_operand_fits() decides
+  std::uint8_t length = 0;         // as in kLengths
   std::uint8_t is_jump = 0;
+  std::uint8_t index_shift = 0;  // of the two bytes after the opcode, to get the index
 };
-constexpr std::array<ScanFlags, 256> kScanFlags = [] {
-  std::array<ScanFlags, 256> flags{};
+constexpr std::array<ScanRow, 256> kScanRows = [] {
+  std::array<ScanRow, 256> rows{};
   for (std::size_t i = 0; i < kOpcodes.size(); ++i) {
-    const Flow flow = kOpcodes[i].flow;
-    flags[i].is_jump = flow != Flow::next && flow != Flow::end ? 1 : 0;
-    flags[i].has_operand_to_check = kAllowedTags[i] != 0 || kOpcodes[i].format == OperandFormat::newarray ? 1 : 0;
+    const auto opcode = static_cast<Opcode>(i);
+    const bool is_rare = opcode == Opcode::newarray || opcode == Opcode::multianewarray;
+    rows[i].allowed_tags = is_rare ? 0 : allowed_tags(opcode) != 0 ? allowed_tags(opcode) : ~0U;
+    rows[i].length = kLengths[i];
+    rows[i].is_jump = is_jump(opcode) ? 1 : 0;
+    rows[i].index_shift = opcode == Opcode::ldc ? 8 : 0;
   }
-  return flags;
+  return rows;
 }();
 
 bool may_be_wide(Opcode opcode) {
@@ -68,7 +68,7 @@ bool may_be_wide(Opcode opcode) {
 
 }  // namespace
 
-Error Code::bad_instruction(std::uint32_t pc, std::string message) const {
+Error Code::bad_instruction(std::size_t pc, std::string message) const {
   constexpr std::uint32_t kCodeStart = 8;  // max_stack, max_locals, code_length
   return {ErrorCode::kMalformed,
           std::move(message),
@@ -84,7 +84,6 @@ Result<Code> Code::parse(const ClassFile& cls, const Member& method) {
 Result<void> Code::parse_into(const ClassFile& cls, const Member& method, Code& code) {
   code.cls_ = &cls;
   code.method_ = &method;
-  code.exceptions_.clear();
   const std::optional<Attribute> attribute = method.attributes.find(attribute::kCode);
   if (!attribute) {
     return Error{
@@ -101,30 +100,46 @@ Result<void> Code::parse_into(const ClassFile& cls, const Member& method, Code& 
 }
 
 Result<void> Code::parse_structure() {
-  ByteReader reader(attribute_.content);
   // Before 45.3 the first three items of Code were one, one and two bytes long. No compiler wrote that in the last
   // thirty years, so it is named rather than parsed wrongly.
-  if (cls_->major_version() == kOldestMajor && cls_->minor_version() < 3) {
+  if (cls_->major_version() == kOldestMajor && cls_->minor_version() < 3) [[unlikely]] {
     return Error{
         ErrorCode::kUnsupported,
         "class version 45." + std::to_string(cls_->minor_version()) + " has the Code layout of pre-release Java",
         {.path = {}, .byte_offset = attribute_.offset}};
   }
-  max_stack_ = reader.u2();
-  max_locals_ = reader.u2();
-  const std::uint32_t length = reader.u4();
+  ByteReader reader(attribute_.content);
+  const std::uint8_t* const header = reader.take(8);
+  const std::uint32_t length = header != nullptr ? load_u4(header + 4) : 0;
   bytes_ = reader.bytes(length);
-  auto whole = reader.check("the code array");
-  if (!whole.ok()) return std::move(whole).error().shifted(attribute_.offset);
-  if (length == 0 || length > kMaxCodeLength) {
+  if (reader.overran()) [[unlikely]]
+    return reader.check("the code array").error().shifted(attribute_.offset);
+  max_stack_ = load_u2(header);
+  max_locals_ = load_u2(header + 2);
+  if (length == 0 || length > kMaxCodeLength) [[unlikely]] {
     return Error{ErrorCode::kMalformed,
                  "code_length " + std::to_string(length) + " is not in 1..65535",
                  {.path = {}, .byte_offset = attribute_.offset + 4}};
   }
-  TRY(parse_exceptions(reader));
-  attributes_ = TRY(AttributeList::parse(cls_->pool(), attribute_.content, attribute_.offset, reader));
-  stack_map_table_ = attributes_.find(attribute::kStackMapTable);
-  if (!reader.at_end()) {
+  const std::size_t rows = reader.u2();
+  const std::uint8_t* row = reader.take(rows * 8);
+  if (reader.overran()) [[unlikely]]
+    return reader.check("the exception table").error().shifted(attribute_.offset);
+  exceptions_.clear();
+  for (std::size_t i = 0; i < rows; ++i, row += 8) {
+    exceptions_.push_back({.start = Pc(load_u2(row)),
+                           .end = Pc(load_u2(row + 2)),
+                           .handler = Pc(load_u2(row + 4)),
+                           .catch_type = PoolIndex(load_u2(row + 6))});
+  }
+  TRY(attributes_.parse(cls_->pool(), attribute_.content, attribute_.offset, reader));
+  stack_map_table_.reset();
+  for (const Attribute& attribute : attributes_) {
+    if (!attribute.is(attribute::kStackMapTable)) continue;
+    stack_map_table_ = attribute;
+    break;
+  }
+  if (!reader.at_end()) [[unlikely]] {
     return Error{ErrorCode::kMalformed,
                  std::to_string(reader.remaining()) + " bytes follow the last attribute",
                  {.path = {}, .byte_offset = attribute_.offset + reader.position()}};
@@ -132,46 +147,39 @@ Result<void> Code::parse_structure() {
   return {};
 }
 
-Result<void> Code::parse_exceptions(ByteReader& reader) {
-  const std::uint16_t count = reader.u2();
-  for (std::uint16_t i = 0; i < count && !reader.overran(); ++i) {
-    const Pc start(reader.u2());
-    const Pc end(reader.u2());
-    const Pc handler(reader.u2());
-    exceptions_.push_back({.start = start, .end = end, .handler = handler, .catch_type = PoolIndex(reader.u2())});
-  }
-  auto whole = reader.check("the exception table");
-  if (!whole.ok()) return std::move(whole).error().shifted(attribute_.offset);
-  return {};
-}
-
 Result<void> Code::scan_instructions() {
-  const std::uint8_t* code = bytes_.data();
-  const auto end = static_cast<std::uint32_t>(bytes_.size());
+  const std::uint8_t* const code = bytes_.data();
+  const std::size_t end = bytes_.size();
+  const std::span<const Tag> tags = cls_->pool().tags();
+  has_switches_ = false;
   is_start_.assign(end, 0);
   // Room for one entry per byte and one that is written but not kept. Through plain pointers: a store to bytes might
   // alias the vectors themselves for all the compiler knows.
-  if (starts_.size() <= end) starts_.resize(end + 1);
-  if (pool_users_.size() <= end) pool_users_.resize(end + 1);
-  if (jumps_.size() <= end) jumps_.resize(end + 1);
+  if (starts_.size() <= end) {
+    starts_.resize(end + 1);
+    jumps_.resize(end + 1);
+  }
   std::uint8_t* const is_start = is_start_.data();
   std::uint16_t* start = starts_.data();
-  std::uint16_t* pool_user = pool_users_.data();
   Pc* jump = jumps_.data();
-  std::uint32_t pc = 0;
+  std::size_t pc = 0;
   while (pc < end) {
-    const std::uint8_t opcode = code[pc];
-    std::uint32_t length = kLengths[opcode];
+    const ScanRow& row = kScanRows[code[pc]];
+    std::size_t length = row.length;
     if (length == 0) [[unlikely]] {
-      if (!is_opcode(opcode)) return bad_instruction(pc, "unknown opcode " + std::to_string(opcode));
-      length = TRY(variable_length(pc));
+      if (!is_opcode(code[pc])) return bad_instruction(pc, "unknown opcode " + std::to_string(code[pc]));
+      length = TRY(variable_length(static_cast<std::uint32_t>(pc)));
+      has_switches_ = has_switches_ || row.is_jump != 0;
     }
     is_start[pc] = 1;
     *start++ = static_cast<std::uint16_t>(pc);
-    *pool_user = static_cast<std::uint16_t>(pc);
-    pool_user += kScanFlags[opcode].has_operand_to_check;
-    *jump = Pc(pc);
-    jump += kScanFlags[opcode].is_jump;
+    *jump = Pc(static_cast<std::uint32_t>(pc));
+    jump += row.is_jump;
+    // Two bytes can be read behind any instruction: the exception table follows the code.
+    const std::size_t index = std::size_t{load_u2(code + pc + 1)} >> row.index_shift;
+    const Tag tag = tags[index < tags.size() ? index : 0];  // 0 is never usable
+    if ((row.allowed_tags & bit(tag)) == 0 && !rare_operand_fits(pc)) [[unlikely]]
+      return bad_operand(static_cast<std::uint32_t>(pc));
     pc += length;
   }
   if (pc > end) {
@@ -180,27 +188,17 @@ Result<void> Code::scan_instructions() {
   }
   *start++ = static_cast<std::uint16_t>(end);
   starts_count_ = static_cast<std::size_t>(start - starts_.data());
-  pool_users_count_ = static_cast<std::size_t>(pool_user - pool_users_.data());
   jumps_count_ = static_cast<std::size_t>(jump - jumps_.data());
-  return check_operands();
+  return {};
 }
 
-Result<void> Code::check_operands() const {
-  const std::uint8_t* code = bytes_.data();
-  const ConstantPool& pool = cls_->pool();
-  for (const std::uint16_t pc : std::span(pool_users_).first(pool_users_count_)) {
-    const Instruction insn(code, pc);
-    bool fits = false;
-    if (insn.opcode() == Opcode::newarray) {
-      fits = code[pc + 1] >= 4 && code[pc + 1] <= 11;
-    } else {
-      fits = ((kAllowedTags[code[pc]] >> static_cast<unsigned>(pool.tag(insn.pool_index()))) & 1U) != 0;
-      if (insn.opcode() == Opcode::multianewarray) fits = fits && code[pc + 3] != 0;
-    }
-    if (!fits) [[unlikely]]
-      return bad_operand(pc);
-  }
-  return {};
+// Instructions whose operand is something else than an index, or more.
+bool Code::rare_operand_fits(std::size_t pc) const {
+  const std::size_t left = bytes_.size() - pc;
+  const Instruction insn = at(Pc(static_cast<std::uint32_t>(pc)));
+  if (insn.opcode() == Opcode::newarray) return left >= 2 && insn.operand_u1(1) >= 4 && insn.operand_u1(1) <= 11;
+  return insn.opcode() == Opcode::multianewarray && left >= 4 && cls_->pool().is(insn.pool_index(), Tag::kClass) &&
+         insn.operand_u1(3) != 0;
 }
 
 // Switches and wide: the length is in the operands, which may lie.
@@ -238,15 +236,17 @@ Error Code::bad_operand(std::uint32_t pc) const {
       pc, mnemonic + " #" + std::to_string(insn.pool_index().value()) + " points at " + std::string(name_of(tag)));
 }
 
+Error Code::bad_target(Pc from, Pc target) const {
+  return bad_instruction(from.value(), "jumps to " + std::to_string(static_cast<std::int32_t>(target.value())) +
+                                           ", which is not the start of an instruction");
+}
+
 Result<void> Code::check_targets() const {
-  const auto bad_target = [this](Pc from, Pc target) {
-    return bad_instruction(from.value(), "jumps to " + std::to_string(static_cast<std::int32_t>(target.value())) +
-                                             ", which is not the start of an instruction");
-  };
   for (const Pc pc : jumps()) {
     const Instruction insn = at(pc);
-    if (insn.is_branch()) {
-      if (!is_instruction(insn.branch_target())) return bad_target(pc, insn.branch_target());
+    if (!insn.is_switch()) [[likely]] {
+      if (!is_instruction(insn.branch_target())) [[unlikely]]
+        return bad_target(pc, insn.branch_target());
       continue;
     }
     const Switch cases = insn.as_switch();

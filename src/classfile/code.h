@@ -43,6 +43,7 @@ class Code {
   [[nodiscard]] std::span<const Pc> jumps() const {
     return {jumps_.data(), jumps_count_};
   }  // branches and switches, ascending
+  [[nodiscard]] bool has_switches() const { return has_switches_; }
 
   [[nodiscard]] const std::vector<ExceptionEntry>& exceptions() const { return exceptions_; }
   [[nodiscard]] const AttributeList& attributes() const { return attributes_; }
@@ -56,13 +57,14 @@ class Code {
 
  private:
   [[nodiscard]] Result<void> parse_structure();
-  [[nodiscard]] Result<void> parse_exceptions(ByteReader& reader);
-  [[nodiscard]] Result<void> scan_instructions();
-  [[nodiscard]] Result<std::uint32_t> variable_length(std::uint32_t pc) const;
-  [[nodiscard]] Result<void> check_operands() const;
-  [[nodiscard]] Error bad_operand(std::uint32_t pc) const;
+  // A tight loop: inlined, it would have too few registers, and so it would with what is rare inlined into it.
+  [[nodiscard, gnu::noinline]] Result<void> scan_instructions();
+  [[nodiscard, gnu::noinline]] Result<std::uint32_t> variable_length(std::uint32_t pc) const;
+  [[nodiscard, gnu::noinline]] bool rare_operand_fits(std::size_t pc) const;
+  [[nodiscard, gnu::cold]] Error bad_operand(std::uint32_t pc) const;
   [[nodiscard]] Result<void> check_targets() const;
-  [[nodiscard]] Error bad_instruction(std::uint32_t pc, std::string message) const;
+  [[nodiscard, gnu::cold]] Error bad_target(Pc from, Pc target) const;
+  [[nodiscard, gnu::cold]] Error bad_instruction(std::size_t pc, std::string message) const;
 
   const ClassFile* cls_ = nullptr;
   const Member* method_ = nullptr;
@@ -71,13 +73,12 @@ class Code {
   std::uint16_t max_locals_ = 0;
   Bytes bytes_;
   // The lists keep the size of the longest method seen; the counts say how much of each is this method's.
-  std::vector<std::uint8_t> is_start_;     // 1 where an instruction starts
-  std::vector<std::uint16_t> starts_;      // the same as a list, so that walks need not decode lengths
-  std::vector<std::uint16_t> pool_users_;  // instructions with a constant pool operand
+  std::vector<std::uint8_t> is_start_;  // 1 where an instruction starts
+  std::vector<std::uint16_t> starts_;   // the same as a list, so that walks need not decode lengths
   std::vector<Pc> jumps_;
   std::size_t starts_count_ = 0;
-  std::size_t pool_users_count_ = 0;
   std::size_t jumps_count_ = 0;
+  bool has_switches_ = false;
   std::vector<ExceptionEntry> exceptions_;
   AttributeList attributes_;
   std::optional<Attribute> stack_map_table_;

@@ -27,17 +27,15 @@ namespace sonde::classfile {
 // Old offsets to new ones.
 class CodeMap {
  public:
-  [[nodiscard]] std::uint32_t label(Pc pc) const { return labels_[pc.value()]; }
-  [[nodiscard]] std::uint32_t position(Pc pc) const;
+  [[nodiscard]] std::uint32_t label(Pc pc) const { return places_[pc.value()].label; }
+  [[nodiscard]] std::uint32_t position(Pc pc) const { return places_[pc.value()].position; }
   [[nodiscard]] std::uint32_t old_length() const { return code_->length(); }
   // For tables whose offsets nobody checks against instruction starts: an offset inside an instruction moves with it.
   [[nodiscard]] std::uint32_t label_near(std::uint32_t offset) const {
     const bool exact = offset == old_length() || code_->is_instruction(Pc(offset));
-    return exact ? labels_[offset] : position_near(offset);
+    return exact ? places_[offset].label : position_near(offset);
   }
   [[nodiscard]] std::uint32_t position_near(std::uint32_t offset) const;
-  // By old offset; filled where an instruction starts and at the end of the code.
-  [[nodiscard]] const std::uint32_t* labels() const { return labels_.data(); }
   [[nodiscard]] const Code& code() const { return *code_; }
   [[nodiscard]] std::uint32_t stub(StubId id) const { return stubs_[id.value()]; }
   [[nodiscard]] std::uint32_t of(Target target) const {
@@ -47,9 +45,14 @@ class CodeMap {
  private:
   friend class CodeAssembler;
 
+  struct Place {
+    std::uint32_t label;
+    std::uint32_t position;
+  };
+
   const Code* code_ = nullptr;
-  const CodeEdits* edits_ = nullptr;
-  std::vector<std::uint32_t> labels_;  // by old offset, where an instruction starts; then the end of the original code
+  // By old offset; filled where an instruction starts and, but for the position, at the end of the code. Only grows.
+  std::vector<Place> places_;
   std::vector<std::uint32_t> stubs_;
 };
 
@@ -68,11 +71,16 @@ class CodeAssembler {
     ByteWriter& out;
   };
 
-  [[nodiscard]] std::uint32_t largest_size(const Context& context) const;
-  // Each writes at `to` and returns the end of what it wrote. `base` is where the code begins.
-  std::uint8_t* write_code(const Context& context, std::uint8_t* base);
-  std::uint8_t* write_jump(Instruction insn, std::uint8_t* base, std::uint8_t* to, bool wide) const;
-  std::uint8_t* write_stubs(const Context& context, std::uint8_t* base, std::uint8_t* to);
+  [[nodiscard]] const std::uint8_t* readable_code(const Code& code);
+  void find_resized(const Code& code);
+  [[nodiscard]] bool is_wide(std::size_t jump) const { return !wide_jumps_.empty() && wide_jumps_[jump] != 0; }
+  [[nodiscard]] std::size_t largest_size(const Context& context) const;
+  // Each writes at an offset from `base`, where the code begins, and returns the offset of the end of what it wrote.
+  // The first is a tight loop: inlined it would have too few registers.
+  [[gnu::noinline]] std::size_t write_code(const Context& context, const std::uint8_t* original, std::uint8_t* base);
+  [[gnu::noinline]] static std::size_t write_resized(Instruction insn, std::uint8_t* base, std::size_t at);
+  static std::size_t write_snippet(const CodeEdits& edits, SnippetId id, std::uint8_t* base, std::size_t at);
+  std::size_t write_stubs(const Context& context, std::uint8_t* base, std::size_t at);
 
   // Settle the offsets of jumps that were written without one. False if one of them has to become wide first.
   bool link(const Context& context, std::uint8_t* base);
@@ -88,14 +96,14 @@ class CodeAssembler {
 
   CodeMap map_;
   FrameAssembler frames_;
-  std::vector<std::uint32_t> jump_positions_;  // by index into Code::jumps()
-  std::vector<std::uint8_t> wide_jumps_;       // the same
-  std::vector<std::uint8_t> wide_stubs_;       // by StubId
+  std::vector<std::uint8_t> wide_jumps_;   // by index into Code::jumps(); empty as long as none is wide
+  std::vector<std::uint8_t> wide_stubs_;   // by StubId
+  std::vector<std::uint32_t> resized_;     // jumps that cannot be copied as they are: switches and wide ones; their Pc
+  std::vector<std::uint8_t> padded_code_;  // the original code with room behind it, if the class has none
 };
 
-// Rewrites one attribute of Code whose content holds code offsets; false if it holds none and may be copied.
-// StackMapTable is not among them.
-Result<bool> rewrite_code_table(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers,
-                                ByteWriter& out);
+// Patches the copy of one attribute's content if it holds code offsets. StackMapTable is not among those it knows.
+Result<void> patch_code_table(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers,
+                              std::uint8_t* copy);
 
 }  // namespace sonde::classfile

@@ -2,6 +2,7 @@
 #include "classfile/code_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "classfile/descriptor.h"
@@ -9,23 +10,43 @@
 namespace sonde::classfile {
 namespace {
 
-constexpr std::int32_t slots_of_effect(std::string_view types) {
+struct SlotEffect {
+  std::int8_t popped = 0;
+  std::int8_t pushed = 0;
+};
+
+constexpr std::int8_t slots_of_effect(std::string_view types) {
   std::int32_t slots = 0;
   for (const char type : types) slots += slots_of(type);
-  return slots;
+  return static_cast<std::int8_t>(slots);
 }
 
-// dup and its kin, whose effect in slots is fixed even though their types are not.
-struct SlotEffect {
-  Opcode opcode;
-  std::int32_t popped;
-  std::int32_t pushed;
-};
-constexpr SlotEffect kStackOps[] = {
-    {Opcode::pop, 1, 0},     {Opcode::pop2, 2, 0},    {Opcode::dup, 1, 2},
-    {Opcode::dup_x1, 2, 3},  {Opcode::dup_x2, 3, 4},  {Opcode::dup2, 2, 4},
-    {Opcode::dup2_x1, 3, 5}, {Opcode::dup2_x2, 4, 6}, {Opcode::swap, 2, 2},
-};
+constexpr SlotEffect slot_effect(Opcode opcode) {
+  switch (opcode) {
+    // Their effect in slots is fixed even though their types are not.
+    case Opcode::pop: return {1, 0};
+    case Opcode::pop2: return {2, 0};
+    case Opcode::dup: return {1, 2};
+    case Opcode::dup_x1: return {2, 3};
+    case Opcode::dup_x2: return {3, 4};
+    case Opcode::dup2: return {2, 4};
+    case Opcode::dup2_x1: return {3, 5};
+    case Opcode::dup2_x2: return {4, 6};
+    case Opcode::swap: return {2, 2};
+    case Opcode::aaload: return {2, 1};
+    default: break;
+  }
+  const std::string_view effect = info_of(opcode).effect;
+  if (effect == "*") return {};  // operands decide; no snippet has one of these
+  const std::size_t arrow = effect.find('>');
+  return {slots_of_effect(effect.substr(0, arrow)), slots_of_effect(effect.substr(arrow + 1))};
+}
+
+constexpr std::array<SlotEffect, kOpcodeCount> kSlotEffects = [] {
+  std::array<SlotEffect, kOpcodeCount> effects{};
+  for (std::size_t i = 0; i < effects.size(); ++i) effects[i] = slot_effect(static_cast<Opcode>(i));
+  return effects;
+}();
 
 Opcode with_type(Opcode int_form, LocalType type) {
   return static_cast<Opcode>(static_cast<std::uint8_t>(int_form) + (type == LocalType::kLong ? 1 : 0));
@@ -41,28 +62,18 @@ void CodeBuilder::adjust(std::int32_t popped, std::int32_t pushed) {
   max_depth_ = std::max(max_depth_, depth_);
 }
 
-void CodeBuilder::adjust(std::string_view effect) {
-  const std::size_t arrow = effect.find('>');
-  adjust(slots_of_effect(effect.substr(0, arrow)), slots_of_effect(effect.substr(arrow + 1)));
+void CodeBuilder::adjust(Opcode opcode) {
+  const SlotEffect effect = kSlotEffects[static_cast<std::size_t>(opcode)];
+  adjust(effect.popped, effect.pushed);
 }
 
 CodeBuilder& CodeBuilder::op(Opcode opcode) {
-  const OpcodeInfo& info = info_of(opcode);
-  if (info.format != OperandFormat::none) {
+  if (info_of(opcode).format != OperandFormat::none) {
     valid_ = false;
     return *this;
   }
   emit(opcode);
-  if (info.effect != "*") {
-    adjust(info.effect);
-    return *this;
-  }
-  const auto* found = std::ranges::find(kStackOps, opcode, &SlotEffect::opcode);
-  if (found != std::end(kStackOps)) {
-    adjust(found->popped, found->pushed);
-  } else {
-    adjust("AI>A");  // aaload, the only other one without operands
-  }
+  adjust(opcode);
   return *this;
 }
 
@@ -168,7 +179,7 @@ CodeBuilder& CodeBuilder::branch(Opcode opcode, Label target) {
     valid_ = false;
     return *this;
   }
-  adjust(info_of(opcode).effect);
+  adjust(opcode);
   valid_ = valid_ && depth_ == 0;
   labels_[target.value()].targeted = true;
   fixups_.push_back({.branch = here(), .label = target});

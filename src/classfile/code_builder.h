@@ -55,7 +55,7 @@ class CodeBuilder {
   static constexpr std::uint32_t kUnplaced = ~std::uint32_t{0};
 
   [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(out_.size()) - begin_; }
-  void adjust(std::string_view effect);
+  void adjust(Opcode opcode);
   void adjust(std::int32_t popped, std::int32_t pushed);
   void emit(Opcode opcode) { out_.u1(static_cast<std::uint8_t>(opcode)); }
   void local_op(Opcode opcode, LocalIndex local);

@@ -15,8 +15,7 @@ void CodeEdits::clear() {
   stubs.clear();
   handlers.clear();
   locals.clear();
-  inserted_bytes = 0;
-  inserted_stack = 0;
+  last_key = 0;
   in_order = true;
 }
 

@@ -94,6 +94,7 @@ struct CodeEdits {
     std::uint32_t max_stack;
     std::uint32_t first_frame;  // in `frame_offsets`: labels inside the snippet
     std::uint32_t frame_count;
+    std::uint32_t insertions = 0;  // how many name it
   };
   struct Insertion {
     std::uint32_t key;  // 2 * pc for before, 2 * pc + 1 for after: ascending keys are code order
@@ -119,16 +120,13 @@ struct CodeEdits {
   std::vector<Stub> stubs;
   std::vector<Handler> handlers;
   std::vector<LocalType> locals;
-  // Kept up to date by insert(), so that nobody has to walk the insertions for it.
-  std::uint32_t inserted_bytes = 0;
-  std::uint32_t inserted_stack = 0;
-  bool in_order = true;
+  std::uint32_t last_key = 0;
+  bool in_order = true;  // the insertions
 
   void insert(std::uint32_t key, SnippetId id) {
-    const Snippet& snippet = at(id);
-    in_order = in_order && (insertions.empty() || insertions.back().key <= key);
-    inserted_bytes += snippet.size;
-    inserted_stack = snippet.max_stack > inserted_stack ? snippet.max_stack : inserted_stack;
+    ++snippets[id.value()].insertions;
+    in_order &= last_key <= key;
+    last_key = key;
     insertions.push_back({.key = key, .snippet = id});
   }
   void clear();

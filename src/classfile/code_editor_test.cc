@@ -374,6 +374,63 @@ TEST(CodeEditor, TablesWithOffsetsFollowTheCode) {
   EXPECT_EQ(content("Unknown"), (std::vector<int>{1, 2, 3}));
 }
 
+TEST(CodeEditor, TablesThatDoNotFitTheirLengthAreRefused) {
+  const auto refused = [](const char* name, std::vector<std::uint8_t> content) {
+    TestClass cls;
+    assemble(cls, "return");
+    cls.code_attributes.push_back({name, std::move(content)});
+    const Edited edited(cls, [](CodeEditor& code) { code.before(Pc(0), nop(code)); });
+    EXPECT_TRUE(std::ranges::equal(edited.bytes(), edited.original()));
+    return edited.committed().ok() ? "not refused" : edited.committed().error().to_string();
+  };
+  const auto mention = HasSubstr("does not fit its length or the code");
+  EXPECT_THAT(refused("LineNumberTable", {0, 1}), mention) << "fewer rows than it says";
+  EXPECT_THAT(refused("LineNumberTable", {0, 0, 0, 0, 0, 1}), mention) << "more rows than it says";
+  EXPECT_THAT(refused("LineNumberTable", {0, 1, 0, 1, 0, 7}), mention) << "a line behind the code";
+  EXPECT_THAT(refused("LocalVariableTable", {0, 1}), mention);
+  EXPECT_THAT(refused("LocalVariableTable", {0, 1, 0, 0, 0, 2, 0, 1, 0, 1, 0, 0}), mention);
+}
+
+TEST(CodeEditor, InsertionsMayComeInAnyOrder) {
+  TestClass cls;
+  cls.major_version = 49;
+  assemble(cls, "iconst_0\npop\nreturn");
+  const Edited edited(cls, [](CodeEditor& code) {
+    const SnippetId longer = code.snippet([](CodeBuilder& b) {
+      for (int i = 0; i < 5; ++i) b.push(7).op(Opcode::pop);  // 15 bytes
+    });
+    const SnippetId shorter = nop(code);
+    code.before(Pc(2), shorter);
+    code.before(Pc(2), longer);
+    code.before(Pc(2), shorter);
+    code.before(Pc(1), shorter);
+    code.after(Pc(0), longer);
+    code.before(Pc(0), shorter);
+  });
+  ASSERT_TRUE(edited.committed().ok());
+  std::string seven;
+  for (int i = 0; i < 5; ++i) seven += "bipush pop ";
+  std::string mnemonics;
+  for (const Instruction insn : edited.code().instructions()) {
+    mnemonics += std::string(info_of(insn.opcode()).mnemonic) + " ";
+  }
+  EXPECT_EQ(mnemonics, "nop iconst_0 " + seven + "nop pop nop " + seven + "nop return ");
+}
+
+TEST(CodeEditor, ManyTimesTheLimitIsRefusedBeforeItIsWritten) {
+  TestClass cls;
+  assemble(cls, "return");
+  const Edited edited(cls, [](CodeEditor& code) {
+    const SnippetId big = code.snippet([](CodeBuilder& b) {
+      for (int i = 0; i < 60'000; ++i) b.op(Opcode::nop);
+    });
+    for (int i = 0; i < 100'000; ++i) code.before(Pc(0), big);
+  });
+  ASSERT_FALSE(edited.committed().ok());
+  EXPECT_EQ(edited.committed().error().code, ErrorCode::kTooLarge);
+  EXPECT_TRUE(std::ranges::equal(edited.bytes(), edited.original()));
+}
+
 TEST(CodeEditor, ImpossibleEditsAreRefused) {
   const auto refused = [](const std::function<void(CodeEditor&)>& pass) {
     TestClass cls = branching_class();

@@ -12,33 +12,26 @@ namespace {
 // A walk over an attribute's content that patches the copy of it.
 class Patcher {
  public:
-  Patcher(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers, ByteWriter& out)
-      : reader_(attribute.content), begin_(out.size()), map_(map), handlers_(handlers), out_(out) {
-    out.bytes(attribute.content);
-  }
+  Patcher(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers, std::uint8_t* copy)
+      : reader_(attribute.content), map_(map), handlers_(handlers), copy_(copy) {}
 
-  // The one table that nearly every method has, so it is walked without the reader.
+  // Nearly every method has one of the first two tables, so they are walked without the reader.
   void line_numbers() {
     constexpr std::size_t kRow = 4;
     const std::size_t rows = reader_.u2();
-    if (reader_.remaining() != rows * kRow) return;
-    std::uint8_t* row = out_.data() + begin_ + 2;
-    const std::uint32_t* const labels = map_.labels();
-    const Code& code = map_.code();
-    for (std::size_t i = 0; i < rows; ++i, row += kRow) {
-      const std::uint32_t pc = load_u2(row);
-      const std::uint32_t label =
-          code.is_instruction(Pc(pc)) ? labels[pc] : map_.label_near(checked(pc, map_.old_length() - 1));
-      store_u2(row, static_cast<std::uint16_t>(label));
+    if (reader_.take(rows * kRow) == nullptr) return;
+    std::uint8_t* row = copy_ + 2;
+    for (std::uint8_t* const end = row + rows * kRow; row != end; row += kRow) {
+      store_u2(row, u2_of(label(load_u2(row), map_.old_length() - 1)));
     }
-    reader_.skip(rows * kRow);
   }
 
   void local_variables() {
-    for (std::uint16_t n = reader_.u2(); n > 0 && !reader_.overran(); --n) {
-      range();
-      reader_.skip(6);
-    }
+    constexpr std::size_t kRow = 10;
+    const std::size_t rows = reader_.u2();
+    if (reader_.take(rows * kRow) == nullptr) return;
+    std::uint8_t* row = copy_ + 2;
+    for (std::uint8_t* const end = row + rows * kRow; row != end; row += kRow) patch_range(row);
   }
 
   void type_annotations() {
@@ -56,13 +49,27 @@ class Patcher {
   // Annotations nest; Java's compilers stay below ten.
   static constexpr int kMaxNesting = 200;
 
+  static std::uint16_t u2_of(std::uint32_t value) { return static_cast<std::uint16_t>(value); }
   void patch(std::size_t position, std::uint32_t value) {
-    if (!reader_.overran()) out_.patch_u2(begin_ + position, static_cast<std::uint16_t>(value));
+    if (!reader_.overran()) store_u2(copy_ + position, u2_of(value));
   }
   // An offset of the original code; 0 in place of one that lies outside of it.
   std::uint32_t checked(std::uint32_t offset, std::uint32_t limit) {
     damaged_ = damaged_ || offset > limit;
     return offset > limit ? 0 : offset;
+  }
+  std::uint32_t label(std::uint32_t offset, std::uint32_t limit) {
+    if (map_.code().is_instruction(Pc(offset))) [[likely]]
+      return map_.label(Pc(offset));
+    return map_.label_near(checked(offset, limit));
+  }
+  // start_pc and length
+  void patch_range(std::uint8_t* range) {
+    const std::uint32_t start = load_u2(range);
+    const std::uint32_t new_start = label(start, map_.old_length());
+    const std::uint32_t new_end = label(start + load_u2(range + 2), map_.old_length());
+    store_u2(range, u2_of(new_start));
+    store_u2(range + 2, u2_of(new_end - new_start));
   }
   void instruction() {
     const std::size_t at = reader_.position();
@@ -70,10 +77,7 @@ class Patcher {
   }
   void range() {
     const std::size_t at = reader_.position();
-    const std::uint32_t start = checked(reader_.u2(), map_.old_length());
-    const std::uint32_t end = checked(start + reader_.u2(), map_.old_length());
-    patch(at, map_.label_near(start));
-    patch(at + 2, map_.label_near(end) - map_.label_near(start));
+    if (reader_.take(4) != nullptr) patch_range(copy_ + at);
   }
   void handler() {
     const std::size_t at = reader_.position();
@@ -140,33 +144,33 @@ class Patcher {
   }
 
   ByteReader reader_;
-  std::size_t begin_;
   const CodeMap& map_;
   const std::vector<Handler>& handlers_;
-  ByteWriter& out_;
+  std::uint8_t* copy_;
   bool damaged_ = false;
 };
 
 }  // namespace
 
-Result<bool> rewrite_code_table(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers,
-                                ByteWriter& out) {
+Result<void> patch_code_table(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers,
+                              std::uint8_t* copy) {
   using namespace attribute;
-  const std::string_view name = attribute.name;
-  const bool lines = name == kLineNumberTable;
-  const bool variables = name == kLocalVariableTable || name == kLocalVariableTypeTable;
-  const bool annotations = name == kRuntimeVisibleTypeAnnotations || name == kRuntimeInvisibleTypeAnnotations;
-  if (!lines && !variables && !annotations) return false;
-  Patcher patcher(attribute, map, handlers, out);
-  if (lines) patcher.line_numbers();
-  if (variables) patcher.local_variables();
-  if (annotations) patcher.type_annotations();
-  if (!patcher.fits()) {
+  Patcher patcher(attribute, map, handlers, copy);
+  if (attribute.is(kLineNumberTable)) {
+    patcher.line_numbers();
+  } else if (attribute.is(kLocalVariableTable) || attribute.is(kLocalVariableTypeTable)) {
+    patcher.local_variables();
+  } else if (attribute.is(kRuntimeVisibleTypeAnnotations) || attribute.is(kRuntimeInvisibleTypeAnnotations)) {
+    patcher.type_annotations();
+  } else {
+    return {};
+  }
+  if (!patcher.fits()) [[unlikely]] {
     return Error{ErrorCode::kMalformed,
                  "does not fit its length or the code",
-                 {.path = "Code, " + std::string(name), .byte_offset = attribute.offset}};
+                 {.path = "Code, " + std::string(attribute.name), .byte_offset = attribute.offset}};
   }
-  return true;
+  return {};
 }
 
 }  // namespace sonde::classfile

@@ -7,14 +7,61 @@
 namespace sonde::classfile {
 namespace {
 
-constexpr std::uint8_t kUtf8Header = 3;
-constexpr std::uint8_t kUnknown = 0;
+constexpr std::uint32_t kAnything = ~0U;
+constexpr std::uint32_t kMembers = bit(Tag::kFieldref) | bit(Tag::kMethodref) | bit(Tag::kInterfaceMethodref);
 
-// Bytes of an entry with its tag; for Utf8 without its text.
-constexpr std::array<std::uint8_t, 21> kEntrySize = {kUnknown, kUtf8Header, kUnknown, 5,        5, 9, 9, 3, 3, 5, 5,
-                                                     5,        5,           kUnknown, kUnknown, 4, 3, 5, 5, 3, 3};
+// What the format says of each tag (JVMS 4.4). Reading and checking have no branch on the tag, whose order in a pool no
+// processor can foresee: an entry with fewer than two references has one that is checked twice, and what an entry
+// without any has in that place may be anything.
+struct EntryLayout {
+  std::uint8_t size = 0;   // with the tag; for Utf8 without its text; 0: there is no such tag
+  std::uint8_t slots = 1;  // of the pool
+  std::uint16_t text = 0;  // a mask: of the two bytes after the tag, what is the length of a text behind the entry
+  std::uint8_t first = 0;  // where references stand
+  std::uint8_t second = 0;
+  std::uint32_t first_kinds = kAnything;  // what they may point at, as bits
+  std::uint32_t second_kinds = kAnything;
+};
 
-constexpr bool takes_two_slots(Tag tag) { return tag == Tag::kLong || tag == Tag::kDouble; }
+constexpr std::array<EntryLayout, 256> kLayouts = [] {
+  std::array<EntryLayout, 256> layouts{};
+  const auto set = [&](Tag tag, EntryLayout layout) { layouts[static_cast<std::size_t>(tag)] = layout; };
+  const auto one = [](std::uint8_t size, std::uint8_t at, std::uint32_t kinds) {
+    return EntryLayout{.size = size, .first = at, .second = at, .first_kinds = kinds, .second_kinds = kinds};
+  };
+  const auto two = [](std::uint32_t first, std::uint32_t second) {
+    return EntryLayout{.size = 5, .first = 1, .second = 3, .first_kinds = first, .second_kinds = second};
+  };
+  set(Tag::kUtf8, {.size = kUtf8Header, .text = 0xffff});
+  for (const Tag tag : {Tag::kInteger, Tag::kFloat}) set(tag, {.size = 5});
+  for (const Tag tag : {Tag::kLong, Tag::kDouble}) set(tag, {.size = 9, .slots = 2});
+  for (const Tag tag : {Tag::kClass, Tag::kString, Tag::kMethodType, Tag::kModule, Tag::kPackage}) {
+    set(tag, one(3, 1, bit(Tag::kUtf8)));
+  }
+  for (const Tag tag : {Tag::kFieldref, Tag::kMethodref, Tag::kInterfaceMethodref}) {
+    set(tag, two(bit(Tag::kClass), bit(Tag::kNameAndType)));
+  }
+  set(Tag::kNameAndType, two(bit(Tag::kUtf8), bit(Tag::kUtf8)));
+  set(Tag::kMethodHandle, one(4, 2, kMembers));
+  for (const Tag tag : {Tag::kDynamic, Tag::kInvokeDynamic}) set(tag, one(5, 3, bit(Tag::kNameAndType)));
+  return layouts;
+}();
+
+const EntryLayout& layout_of(Tag tag) { return kLayouts[static_cast<std::size_t>(tag)]; }
+
+// What is wrong with an entry whose references do not fit.
+std::string_view expectation_of(Tag tag) {
+  switch (tag) {
+    case Tag::kNameAndType: return "does not point at two Utf8 entries";
+    case Tag::kFieldref:
+    case Tag::kMethodref:
+    case Tag::kInterfaceMethodref: return "does not point at a Class and a NameAndType entry";
+    case Tag::kDynamic:
+    case Tag::kInvokeDynamic: return "does not point at a NameAndType entry";
+    case Tag::kMethodHandle: return "does not point at a field or method";
+    default: return "does not point at a Utf8 entry";
+  }
+}
 
 }  // namespace
 
@@ -59,32 +106,41 @@ Result<ConstantPool> ConstantPool::parse(Bytes file, ByteReader& reader) {
   return pool;
 }
 
-// Finds the entries and returns where they end. Works on a plain offset: this loop is a good part of parsing a class.
+// Finds the entries and returns where they end. Works on plain pointers: this loop is a good part of parsing a class.
 Result<std::uint32_t> ConstantPool::read_entries(std::uint16_t count) {
   offsets_.assign(count, 0);
   tags_.assign(count, Tag::kUnusable);
+  std::uint32_t* const offsets = offsets_.data();
+  Tag* const tags = tags_.data();
+  const std::uint8_t* const file = file_.data();
   const std::size_t end = file_.size();
   std::size_t at = begin_;
-  for (std::uint32_t index = 1; index < count; ++index) {
+  std::uint32_t index = 1;
+  while (index < count) {
     const std::size_t left = end - at;
-    const std::uint8_t tag = left != 0 ? file_[at] : 0;
-    std::size_t size = tag < kEntrySize.size() ? kEntrySize[tag] : kUnknown;
-    if (tag == static_cast<std::uint8_t>(Tag::kUtf8) && left >= kUtf8Header) size += load_u2(file_.data() + at + 1);
-    if (size == kUnknown || size > left) [[unlikely]] {
-      const bool truncated = left == 0 || size > left;
-      return Error{truncated ? ErrorCode::kTruncated : ErrorCode::kUnsupported,
-                   truncated ? "the class ends here" : "unknown tag " + std::to_string(tag),
-                   {.path = "constant pool entry #" + std::to_string(index), .byte_offset = at}};
-    }
-    offsets_[index] = static_cast<std::uint32_t>(at);
-    tags_[index] = static_cast<Tag>(tag);
+    // No entry is shorter than a Utf8 without text, and behind every pool there is more than that.
+    if (left < kUtf8Header) [[unlikely]]
+      return bad_size(index, at);
+    const auto tag = static_cast<Tag>(file[at]);
+    const EntryLayout& layout = layout_of(tag);
+    const std::size_t size = tag == Tag::kUtf8 ? std::size_t{kUtf8Header} + load_u2(file + at + 1) : layout.size;
+    if (size - 1 >= left) [[unlikely]]  // also if it is 0
+      return bad_size(index, at);
+    offsets[index] = static_cast<std::uint32_t>(at);
+    tags[index] = tag;
     at += size;
-    // A long or double in the last slot would leave its second slot outside of the pool.
-    if (takes_two_slots(static_cast<Tag>(tag)) && ++index == count) {
-      return bad_entry(static_cast<std::uint16_t>(index - 1), "takes two slots, but only one is left");
-    }
+    index += layout.slots;
   }
+  // A long or double in the last slot leaves its second slot outside of the pool.
+  if (index > count) return bad_entry(static_cast<std::uint16_t>(index - 2), "takes two slots, but only one is left");
   return static_cast<std::uint32_t>(at);
+}
+
+Error ConstantPool::bad_size(std::uint32_t index, std::size_t at) const {
+  const bool unknown = at < file_.size() && layout_of(static_cast<Tag>(file_[at])).size == 0;
+  return {unknown ? ErrorCode::kUnsupported : ErrorCode::kTruncated,
+          unknown ? "unknown tag " + std::to_string(file_[at]) : "the class ends here",
+          {.path = "constant pool entry #" + std::to_string(index), .byte_offset = at}};
 }
 
 Error ConstantPool::bad_entry(std::uint16_t index, std::string_view message) const {
@@ -94,41 +150,20 @@ Error ConstantPool::bad_entry(std::uint16_t index, std::string_view message) con
 }
 
 Result<void> ConstantPool::check_references() const {
-  for (std::uint16_t i = 1; i < count(); ++i) {
-    const PoolIndex index(i);
-    switch (tag(index)) {
-      case Tag::kClass:
-      case Tag::kString:
-      case Tag::kMethodType:
-      case Tag::kModule:
-      case Tag::kPackage:
-        if (!is(u2_at(index, 1), Tag::kUtf8)) return bad_entry(i, "does not point at a Utf8 entry");
-        break;
-      case Tag::kNameAndType:
-        if (!is(u2_at(index, 1), Tag::kUtf8) || !is(u2_at(index, 3), Tag::kUtf8)) {
-          return bad_entry(i, "does not point at two Utf8 entries");
-        }
-        break;
-      case Tag::kFieldref:
-      case Tag::kMethodref:
-      case Tag::kInterfaceMethodref:
-        if (!is(u2_at(index, 1), Tag::kClass) || !is(u2_at(index, 3), Tag::kNameAndType)) {
-          return bad_entry(i, "does not point at a Class and a NameAndType entry");
-        }
-        break;
-      case Tag::kDynamic:
-      case Tag::kInvokeDynamic:
-        if (!is(u2_at(index, 3), Tag::kNameAndType)) return bad_entry(i, "does not point at a NameAndType entry");
-        break;
-      case Tag::kMethodHandle: {
-        const Tag target = tag(u2_at(index, 2));
-        if (target != Tag::kFieldref && target != Tag::kMethodref && target != Tag::kInterfaceMethodref) {
-          return bad_entry(i, "does not point at a field or method");
-        }
-        break;
-      }
-      default: break;
-    }
+  const std::uint32_t count = this->count();
+  const Tag* const tags = tags_.data();
+  const auto points_at = [=](const std::uint8_t* reference, std::uint32_t kinds) {
+    const std::uint32_t index = load_u2(reference);
+    return (kinds >> static_cast<unsigned>(tags[index < count ? index : 0])) & 1U;  // 0 is never usable
+  };
+  for (std::uint32_t i = 1; i < count; ++i) {
+    if (tags[i] == Tag::kUtf8) continue;  // half of all, and often many in a row
+    const std::uint8_t* const entry = file_.data() + offsets_[i];
+    const EntryLayout& layout = layout_of(tags[i]);
+    const std::uint32_t fits =
+        points_at(entry + layout.first, layout.first_kinds) & points_at(entry + layout.second, layout.second_kinds);
+    if (fits == 0) [[unlikely]]
+      return bad_entry(static_cast<std::uint16_t>(i), expectation_of(tags[i]));
   }
   return {};
 }
@@ -136,15 +171,8 @@ Result<void> ConstantPool::check_references() const {
 Bytes ConstantPool::entry(PoolIndex index) const {
   const Tag kind = tag(index);
   if (kind == Tag::kUnusable) return {};
-  std::size_t size = kEntrySize[static_cast<std::size_t>(kind)];
-  if (kind == Tag::kUtf8) size += load_u2(at(index) + 1);
-  return file_.subspan(offset(index), size);
-}
-
-std::string_view ConstantPool::utf8(PoolIndex index) const {
-  if (!is(index, Tag::kUtf8)) return {};
-  const std::uint8_t* p = at(index);
-  return {reinterpret_cast<const char*>(p + kUtf8Header), load_u2(p + 1)};
+  const EntryLayout& layout = layout_of(kind);
+  return file_.subspan(offset(index), std::size_t{layout.size} + (load_u2(at(index) + 1) & layout.text));
 }
 
 std::string_view ConstantPool::class_name(PoolIndex index) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,11 @@ enum class Tag : std::uint8_t {
 
 std::string_view name_of(Tag tag);  // "Methodref"; "" if unknown
 
+// For sets of tags.
+constexpr std::uint32_t bit(Tag tag) { return 1U << static_cast<unsigned>(tag); }
+
+inline constexpr std::uint8_t kUtf8Header = 3;  // tag and length
+
 struct NameAndType {
   std::string_view name;
   std::string_view descriptor;
@@ -57,6 +63,7 @@ class ConstantPool {
   [[nodiscard]] Tag tag(PoolIndex index) const {
     return index.value() < tags_.size() ? tags_[index.value()] : Tag::kUnusable;
   }
+  [[nodiscard]] std::span<const Tag> tags() const { return tags_; }  // by index
   [[nodiscard]] bool is(PoolIndex index, Tag expected) const { return tag(index) == expected; }
   // All entry bytes, without the count.
   [[nodiscard]] Bytes bytes() const { return file_.subspan(begin_, end_ - begin_); }
@@ -65,7 +72,11 @@ class ConstantPool {
   [[nodiscard]] std::uint32_t offset(PoolIndex index) const { return offsets_[index.value()]; }
 
   // Each expects an entry of the kind in its name; anything else gives empty text or zero.
-  [[nodiscard]] std::string_view utf8(PoolIndex index) const;
+  [[nodiscard]] std::string_view utf8(PoolIndex index) const {
+    if (!is(index, Tag::kUtf8)) return {};
+    const std::uint8_t* p = at(index);
+    return {reinterpret_cast<const char*>(p + kUtf8Header), load_u2(p + 1)};
+  }
   [[nodiscard]] std::string_view class_name(PoolIndex index) const;  // also Module, Package, String, MethodType
   [[nodiscard]] NameAndType name_and_type(PoolIndex index) const;
   // Fieldref, Methodref, InterfaceMethodref; for Dynamic and InvokeDynamic the class name is empty.
@@ -77,9 +88,11 @@ class ConstantPool {
   [[nodiscard]] std::uint16_t bootstrap_index(PoolIndex index) const;  // Dynamic, InvokeDynamic
 
  private:
-  [[nodiscard]] Result<std::uint32_t> read_entries(std::uint16_t count);
-  [[nodiscard]] Result<void> check_references() const;
-  [[nodiscard]] Error bad_entry(std::uint16_t index, std::string_view message) const;
+  // Tight loops: inlined they would have too few registers.
+  [[nodiscard, gnu::noinline]] Result<std::uint32_t> read_entries(std::uint16_t count);
+  [[nodiscard, gnu::noinline]] Result<void> check_references() const;
+  [[nodiscard, gnu::cold]] Error bad_size(std::uint32_t index, std::size_t at) const;
+  [[nodiscard, gnu::cold]] Error bad_entry(std::uint16_t index, std::string_view message) const;
   [[nodiscard]] const std::uint8_t* at(PoolIndex index) const { return file_.data() + offsets_[index.value()]; }
   [[nodiscard]] PoolIndex u2_at(PoolIndex index, int offset) const { return PoolIndex(load_u2(at(index) + offset)); }
 

@@ -2,6 +2,7 @@
 #include "classfile/frame_assembler.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "classfile/code_assembler.h"
 
@@ -26,42 +27,45 @@ void append_locals(const TypeState& state, PoolBuilder& pool, std::vector<Verifi
 
 }  // namespace
 
+// The types of a frame that was copied to `body`: those that name a `new` follow it to its new offset.
+void FrameAssembler::relocate_copy(const StackMapTable::Frame& frame, const CodeMap& map, std::uint8_t* body) {
+  ByteReader reader(frame.body);
+  const bool is_full = frame.type == FrameType::kFull;
+  for (int lists = is_full ? 2 : 1; lists > 0; --lists) {
+    for (std::uint32_t count = is_full ? reader.u2() : types_of(frame.type); count > 0; --count) {
+      const auto tag = static_cast<TypeTag>(reader.u1());
+      if (tag < TypeTag::kObject) continue;
+      const std::size_t at = reader.position();
+      const Pc data(reader.u2());
+      if (tag == TypeTag::kUninitialized) store_u2(body + at, static_cast<std::uint16_t>(map.position(data)));
+    }
+  }
+}
+
 void FrameAssembler::copy(const StackMapTable& table, const CodeMap& map, ByteWriter& out) {
+  constexpr std::size_t kLongestHeader = 3;
   std::uint32_t previous = ~std::uint32_t{0};  // so that the first delta is the offset itself
   for (const StackMapTable::Frame& frame : table.frames()) {
     const std::uint32_t offset = map.label(frame.pc);
     const std::uint32_t delta = offset - previous - 1;
     previous = offset;
+    const std::size_t begin = out.size();
+    std::uint8_t* to = out.extend(kLongestHeader + frame.body.size());
     std::uint8_t type = frame.type;
     if (type < FrameType::kReserved && delta >= FrameType::kSameLocals1) {
       type = type < FrameType::kSameLocals1 ? FrameType::kSameExtended : FrameType::kSameLocals1Extended;
     }
     if (type < FrameType::kReserved) {
-      out.u1(static_cast<std::uint8_t>((type & FrameType::kSameLocals1) + delta));
+      *to++ = static_cast<std::uint8_t>((type & FrameType::kSameLocals1) + delta);
+      out.truncate(begin + 1 + frame.body.size());
     } else {
-      out.u1(type);
-      out.u2(static_cast<std::uint16_t>(delta));
+      *to++ = type;
+      store_u2(to, static_cast<std::uint16_t>(delta));
+      to += 2;
     }
     if (frame.body.empty()) continue;
-    const std::size_t begin = out.size();
-    out.bytes(frame.body);
-    ByteReader reader(frame.body);
-    const auto relocate_types = [&](std::uint32_t count) {
-      for (; count > 0; --count) {
-        const auto tag = static_cast<TypeTag>(reader.u1());
-        const std::size_t at = reader.position();
-        if (tag < TypeTag::kObject) continue;
-        const std::uint16_t data = reader.u2();
-        if (tag == TypeTag::kUninitialized)
-          out.patch_u2(begin + at, static_cast<std::uint16_t>(map.position(Pc(data))));
-      }
-    };
-    if (type == FrameType::kFull) {
-      relocate_types(reader.u2());
-      relocate_types(reader.u2());
-    } else {
-      relocate_types(type >= FrameType::kAppend ? type - FrameType::kSameExtended : 1);
-    }
+    std::memcpy(to, frame.body.data(), frame.body.size());
+    if (frame.has_uninitialized) relocate_copy(frame, map, to);
   }
 }
 
@@ -150,9 +154,11 @@ std::uint16_t FrameAssembler::write(const Code& code, const StackMapTable& table
   // The frames of the original code come first, so that of two at one offset the original one stays.
   const std::size_t added = wanted_.size();
   for (const StackMapTable::Frame& frame : table.frames()) want(map.label(frame.pc), frame.pc);
-  std::ranges::rotate(wanted_, wanted_.begin() + static_cast<std::ptrdiff_t>(added));
-  std::ranges::stable_sort(wanted_, {}, &Wanted::offset);
-  FrameWriter writer(out, explicit_.locals(explicit_.entry()));
+  if (added != 0) {
+    std::ranges::rotate(wanted_, wanted_.begin() + static_cast<std::ptrdiff_t>(added));
+    std::ranges::stable_sort(wanted_, {}, &Wanted::offset);
+  }
+  FrameWriter writer(out, explicit_.locals(explicit_.entry()), previous_);
   const Wanted* last = nullptr;
   for (const Wanted& wanted : wanted_) {
     if (last != nullptr && last->offset == wanted.offset) continue;

@@ -43,7 +43,8 @@ class FrameAssembler {
     bool entry;
   };
 
-  void copy(const StackMapTable& table, const CodeMap& map, ByteWriter& out);
+  static void relocate_copy(const StackMapTable::Frame& frame, const CodeMap& map, std::uint8_t* body);
+  static void copy(const StackMapTable& table, const CodeMap& map, ByteWriter& out);
   void simulate_missing(const Code& code, const StackMapTable& table, PoolBuilder& pool);
   [[nodiscard]] const FrameList::Frame* state_before(Pc pc, const FrameList** list) const;
   // Locals and stack of a frame to be, in scratch_, with the new locals behind the method's own.
@@ -56,6 +57,7 @@ class FrameAssembler {
   FrameList simulated_;  // sorted by pc; first element is a placeholder as in any FrameList
   std::vector<VerificationType> locals_;
   std::vector<VerificationType> stack_;
+  std::vector<VerificationType> previous_;  // of the FrameWriter
 };
 
 }  // namespace sonde::classfile

@@ -74,10 +74,12 @@ class Instruction {
     return format == OperandFormat::branch2 || format == OperandFormat::branch4;
   }
   [[nodiscard]] Pc branch_target() const {
-    if (info_of(raw_opcode()).format == OperandFormat::branch4) return Pc(pc_ + load_u4(code_ + pc_ + 1));
+    if (raw_opcode() >= Opcode::goto_w) return Pc(pc_ + load_u4(code_ + pc_ + 1));
     return Pc(pc_ + static_cast<std::uint32_t>(static_cast<std::int16_t>(load_u2(code_ + pc_ + 1))));
   }
-  [[nodiscard]] bool is_switch() const { return flow_of(raw_opcode()) == Flow::select; }
+  [[nodiscard]] bool is_switch() const {
+    return raw_opcode() == Opcode::tableswitch || raw_opcode() == Opcode::lookupswitch;
+  }
   [[nodiscard]] Switch as_switch() const { return {code_, pc_}; }
 
  private:

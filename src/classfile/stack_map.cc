@@ -15,38 +15,41 @@ VerificationType read_type(ByteReader& reader) {
   return type;
 }
 
-// Reads `count` verification types and checks what they point at.
-Result<void> check_types(ByteReader& reader, std::uint32_t count, const Code& code) {
-  for (std::uint32_t i = 0; i < count && !reader.overran(); ++i) {
-    const VerificationType type = read_type(reader);
-    const bool valid = type.tag <= TypeTag::kUninitialized &&
-                       (type.tag != TypeTag::kObject || code.owner().pool().is(PoolIndex(type.data), Tag::kClass)) &&
-                       (type.tag != TypeTag::kUninitialized || code.is_instruction(Pc(type.data)));
-    if (!valid && !reader.overran()) {
-      return Error{ErrorCode::kMalformed,
-                   "verification type " + std::to_string(static_cast<int>(type.tag)) + " with " +
-                       std::to_string(type.data) + " does not fit this class",
-                   {.path = {}, .byte_offset = reader.position()}};
-    }
-  }
-  return {};
+// Whether a type points at something that the class has.
+bool fits(VerificationType type, const Code& code) {
+  if (type.tag < TypeTag::kObject) [[likely]]
+    return true;
+  if (type.tag == TypeTag::kObject) [[likely]]
+    return code.owner().pool().is(PoolIndex(type.data), Tag::kClass);
+  return type.tag == TypeTag::kUninitialized && code.is_instruction(Pc(type.data));
 }
 
-Result<void> check_body(ByteReader& reader, std::uint8_t type, const Code& code) {
-  if (type < FrameType::kSameLocals1 || (type >= FrameType::kChop && type <= FrameType::kSameExtended)) return {};
-  if (type < FrameType::kReserved || type == FrameType::kSameLocals1Extended) return check_types(reader, 1, code);
-  if (type < FrameType::kFull) return check_types(reader, type - FrameType::kSameExtended, code);
-  TRY(check_types(reader, reader.u2(), code));
-  return check_types(reader, reader.u2(), code);
+// Reads what follows offset_delta. Stops at the first type that does not fit; the reader then stands behind it.
+Result<void> check_body(ByteReader& reader, const Code& code, StackMapTable::Frame& frame) {
+  const bool is_full = frame.type == FrameType::kFull;
+  for (int lists = is_full ? 2 : 1; lists > 0; --lists) {
+    for (std::uint32_t count = is_full ? reader.u2() : types_of(frame.type); count > 0; --count) {
+      const VerificationType type = read_type(reader);
+      if (reader.overran()) break;
+      if (!fits(type, code)) [[unlikely]] {
+        return Error{ErrorCode::kMalformed,
+                     "verification type " + std::to_string(static_cast<int>(type.tag)) + " with " +
+                         std::to_string(type.data) + " does not fit this class",
+                     {.path = {}, .byte_offset = reader.position()}};
+      }
+      frame.has_uninitialized |= type.tag == TypeTag::kUninitialized;
+    }
+  }
+  return reader.check("a frame");
 }
 
 }  // namespace
 
-Result<void> StackMapTable::parse_into(const Code& code, Attribute attribute, StackMapTable& table) {
+Result<void> StackMapTable::parse_into(const Code& code, const Attribute& attribute, StackMapTable& table) {
   table.frames_.clear();
   ByteReader reader(attribute.content);
   const std::uint16_t count = reader.u2();
-  std::uint32_t pc = 0;
+  std::uint32_t pc = ~std::uint32_t{0};  // so that the first delta is the offset itself
   for (std::uint16_t i = 0; i < count; ++i) {
     const std::size_t at = reader.position();
     const auto malformed = [&](std::string message) {
@@ -55,21 +58,19 @@ Result<void> StackMapTable::parse_into(const Code& code, Attribute attribute, St
                    {.path = "StackMapTable, frame " + std::to_string(i), .byte_offset = attribute.offset + at}};
     };
     const std::uint8_t type = reader.u1();
-    if (type >= FrameType::kReserved && type < FrameType::kSameLocals1Extended) {
+    if (type >= FrameType::kReserved && type < FrameType::kSameLocals1Extended) [[unlikely]] {
       return malformed("reserved frame_type " + std::to_string(type));
     }
-    const std::uint32_t delta = type >= FrameType::kSameLocals1Extended ? reader.u2() : type & 63;
-    pc += delta + (i == 0 ? 0 : 1);
+    pc += 1 + (type >= FrameType::kSameLocals1Extended ? reader.u2() : type & 63U);
     const std::size_t body = reader.position();
-    auto checked = check_body(reader, type, code);
-    if (checked.ok()) checked = reader.check("a frame");
-    if (!checked.ok()) {
+    Frame frame{.type = type, .has_uninitialized = false, .pc = Pc(pc), .body = {}};
+    if (auto checked = check_body(reader, code, frame); !checked.ok()) [[unlikely]] {
       return std::move(checked).error().within("StackMapTable, frame " + std::to_string(i)).shifted(attribute.offset);
     }
-    if (!code.is_instruction(Pc(pc)))
+    if (!code.is_instruction(Pc(pc))) [[unlikely]]
       return malformed("stands at " + std::to_string(pc) + ", where no instruction starts");
-    table.frames_.push_back(
-        {.type = type, .pc = Pc(pc), .body = attribute.content.subspan(body, reader.position() - body)});
+    frame.body = attribute.content.subspan(body, reader.position() - body);
+    table.frames_.push_back(frame);
   }
   if (!reader.check("StackMapTable").ok() || !reader.at_end()) {
     return Error{ErrorCode::kMalformed,

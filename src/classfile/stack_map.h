@@ -52,16 +52,24 @@ struct FrameType {
   static constexpr std::uint8_t kFull = 255;
 };
 
+// How many verification types follow frame_type and offset_delta; a full frame says so itself.
+constexpr std::uint32_t types_of(std::uint8_t type) {
+  if (type < FrameType::kSameLocals1) return 0;
+  if (type < FrameType::kReserved || type == FrameType::kSameLocals1Extended) return 1;
+  return type >= FrameType::kAppend ? type - FrameType::kSameExtended : 0;
+}
+
 class StackMapTable {
  public:
   struct Frame {
-    std::uint8_t type;  // frame_type as it stands in the file
+    std::uint8_t type;       // frame_type as it stands in the file
+    bool has_uninitialized;  // whether one of its types names a `new`
     Pc pc;
     Bytes body;  // what follows frame_type and offset_delta
   };
 
   // `content` is the attribute's, `code` the method it belongs to. Refills `table`.
-  static Result<void> parse_into(const Code& code, Attribute attribute, StackMapTable& table);
+  static Result<void> parse_into(const Code& code, const Attribute& attribute, StackMapTable& table);
 
   void clear() { frames_.clear(); }
   [[nodiscard]] const std::vector<Frame>& frames() const { return frames_; }
@@ -115,8 +123,11 @@ VerificationType type_of_descriptor(std::string_view descriptor, PoolBuilder& po
 // Encodes frames in ascending order of their offsets, each against the one before it.
 class FrameWriter {
  public:
-  FrameWriter(ByteWriter& out, std::span<const VerificationType> entry_locals)
-      : out_(out), previous_(entry_locals.begin(), entry_locals.end()) {}
+  // `scratch` is memory to use.
+  FrameWriter(ByteWriter& out, std::span<const VerificationType> entry_locals, std::vector<VerificationType>& scratch)
+      : out_(out), previous_(scratch) {
+    previous_.assign(entry_locals.begin(), entry_locals.end());
+  }
 
   // Types with a Pc must have it replaced by its final offset already.
   void add(std::uint32_t offset, std::span<const VerificationType> locals, std::span<const VerificationType> stack);
@@ -128,7 +139,7 @@ class FrameWriter {
   void types(std::span<const VerificationType> types);
 
   ByteWriter& out_;
-  std::vector<VerificationType> previous_;
+  std::vector<VerificationType>& previous_;
   std::uint32_t previous_offset_ = 0;
   std::uint16_t count_ = 0;
 };
