@@ -162,7 +162,8 @@ struct TreeHeader {
   std::uint64_t end;                 // 8: its end
   std::uint64_t overflow;            // 16: address of the overflow node, 0 until the arena is full
   std::uint64_t root;                // 24: address of the root Node
-  std::uint64_t depth_limit;         // 32: reserved for --max-depth
+  std::uint32_t depth_limit;         // 32: nodes at this depth have all that is deeper as callees; 0: no limit
+  std::uint32_t fold_recursion;      // 36: 1: a method that is on the path already goes on with its node
   std::uint64_t nodes;               // 40: nodes and leaf call sites created
   std::uint64_t overflow_calls;      // 48: what went to the overflow node, written by the agent
   std::uint64_t overflow_bytecodes;  // 56
@@ -177,6 +178,10 @@ struct CallSite {
   std::uint64_t bytecodes;   // callee is a leaf: bytecodes
 };
 static_assert(sizeof(CallSite) == 24);
+
+// With a depth limit or folded recursion a callee's node may hang elsewhere: in its own chain of callers, or at the
+// caller that has the limit's depth. The record of its call site is then an alias, which only saves the search.
+enum Alias : std::uint64_t { kFolded = 1, kCut = 2 };  // CallSite::bytecodes, if the callee is no leaf
 
 // Further callees of a call site.
 struct ExtraCallSite {
@@ -194,7 +199,8 @@ struct Node {
   std::uint64_t bytecodes;    // 16
   std::uint64_t parent_site;  // 24: address of the CallSite or ExtraCallSite that led here; 0 for the root
   std::uint64_t extras;       // 32: first ExtraCallSite, 0 if none
-  std::uint64_t reserved[3];
+  std::uint64_t depth;        // 40: 0 for the root; one more than the caller's. At most depth_limit + 1
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(Node) == 64);
 

@@ -104,10 +104,16 @@ struct Context {
   std::uint64_t bytecodes;  // complete: constants of single-path methods are added
 };
 
-// What was counted without a context since the arena was full.
-struct Overflow {
-  std::uint64_t calls = 0;
-  std::uint64_t bytecodes = 0;
+// Context::method_id of what stands for "all that is deeper than --max-depth": it has no counts of its own, only
+// callees.
+inline constexpr std::uint32_t kDeeperId = 0xfffffffe;
+
+// What there is to say of a tree beside its contexts.
+struct TreeSummary {
+  std::uint64_t overflow_calls = 0;  // counted without a context since the arena was full
+  std::uint64_t overflow_bytecodes = 0;
+  std::uint64_t folded_sites = 0;  // call sites whose callee goes on with a node on its path
+  std::uint64_t cut_contexts = 0;  // those below kDeeperId
 };
 
 class Reader {
@@ -132,7 +138,7 @@ class Reader {
   // All contexts of a tree in preorder: a caller before its callees, call sites in the order of the code. Callees of a
   // site that a native or intrinsic method is called at are taken for called by it, unless they have its name and
   // descriptor: then the site is a virtual call with several targets. Depth is limited by memory only.
-  Overflow walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
+  TreeSummary walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
 
   // Mode exact:flat: there are no trees. Threads have blocks (ThreadEntry::tree_id) from kFirstFlatBlock on, and what
   // is visited are methods, by id, at depth 1.

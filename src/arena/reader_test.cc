@@ -81,10 +81,10 @@ TEST(ArenaReader, ReadsTablesAndTrees) {
                   "3 other 1 3 @30", "2 sleep0 1 0 @14", "3 callback 1 5 @0", "4 get 1 3 @40", "1 exit 1 2 @0"));
   EXPECT_THAT(contexts(*reader, 1, damage), ElementsAre("1 run 1 100 @0"));
   EXPECT_EQ(damage.count(), 0u);
-  const Overflow overflow = reader->walk(
+  const TreeSummary summary = reader->walk(
       reader->trees()[0], [](const Context&) {}, damage);
-  EXPECT_EQ(overflow.calls, 10u);
-  EXPECT_EQ(overflow.bytecodes, 99u);
+  EXPECT_EQ(summary.overflow_calls, 10u);
+  EXPECT_EQ(summary.overflow_bytecodes, 99u);
 }
 
 TEST(ArenaReader, TargetsOfAVirtualCallAreSiblingsEvenIfOneIsNative) {
@@ -105,11 +105,48 @@ TEST(ArenaReader, OverflowIsWhatTheAgentSummedUpAndNoDamage) {
   arena.at<TreeHeader>(arena.tree(0)).overflow = 0x123456789000;  // private memory of the agent
   const auto reader = Reader::over(arena.bytes());
   Damage damage;
-  const Overflow overflow = reader->walk(
+  const TreeSummary summary = reader->walk(
       reader->trees()[0], [](const Context&) {}, damage);
-  EXPECT_EQ(overflow.calls, 12u);
-  EXPECT_EQ(overflow.bytecodes, 120u);
+  EXPECT_EQ(summary.overflow_calls, 12u);
+  EXPECT_EQ(summary.overflow_bytecodes, 120u);
   EXPECT_EQ(damage.count(), 0u);
+}
+
+TEST(ArenaReader, ACallSiteWhoseRecursionWasFoldedLeadsNowhereNew) {
+  TestArena arena("thread main\n  A.a()V 9 1\n    A.b()V 2 20 @3\n    A.c()V 5 50 @4\n");
+  CallSite& alias = arena.at<CallSite>(arena.nodes()[0] + sizeof(Node) + sizeof(CallSite));
+  alias.child = TestArena::kBase + arena.nodes()[0];
+  alias.bytecodes = kFolded;
+  EXPECT_THAT(contexts(arena), ElementsAre("1 a 9 1 @0", "2 c 5 50 @4"));
+  const auto reader = Reader::over(arena.bytes());
+  Damage damage;
+  EXPECT_EQ(reader
+                ->walk(
+                    reader->trees()[0], [](const Context&) {}, damage)
+                .folded_sites,
+            1u);
+}
+
+TEST(ArenaReader, WhatIsDeeperThanTheLimitHangsBelowAMark) {
+  TestArena arena(R"(
+thread main
+  A.a()V 1 1
+    A.b()V 2 2 @3
+      A.c()V 3 3
+        A.leaf()V 4 4 @5 leaf
+      A.other()V 5 5 @6 leaf
+)");
+  arena.at<TreeHeader>(arena.tree(0)).depth_limit = 2;
+  for (std::size_t i = 0; i < 3; ++i) arena.at<Node>(arena.nodes()[i]).depth = i + 1;
+  EXPECT_THAT(contexts(arena),
+              ElementsAre("1 a 1 1 @0", "2 b 2 2 @3", "3 ? 0 0 @0", "4 c 3 3 @0", "4 leaf 4 4 @0", "4 other 5 5 @0"));
+  const auto reader = Reader::over(arena.bytes());
+  Damage damage;
+  EXPECT_EQ(reader
+                ->walk(
+                    reader->trees()[0], [](const Context&) {}, damage)
+                .cut_contexts,
+            3u);
 }
 
 TEST(ArenaReader, ANodeThatIsJustBeingPublishedIsPassedOver) {

@@ -12,8 +12,13 @@
 namespace sonde::arena {
 class TreeWalk {
  public:
-  TreeWalk(const Reader& reader, const std::function<void(const Context&)>& visit, Damage& damage)
-      : reader_(reader), visit_(visit), damage_(damage), budget_(reader.limit() / sizeof(CallSite) + 1) {}
+  TreeWalk(const Reader& reader, std::uint64_t depth_limit, const std::function<void(const Context&)>& visit,
+           Damage& damage)
+      : reader_(reader),
+        depth_limit_(depth_limit),
+        visit_(visit),
+        damage_(damage),
+        budget_(reader.limit() / sizeof(CallSite) + 1) {}
 
   void run(std::uint64_t root_address) {
     const auto root = reader_.offset_of(root_address, sizeof(Node));
@@ -22,6 +27,7 @@ class TreeWalk {
     while (!pending_.empty()) {
       const Callee callee = pending_.back();
       pending_.pop_back();
+      if (callee.is_cut) ++summary_.cut_contexts;
       if (callee.node == 0) {
         emit(callee, callee.value, callee.bytecodes);
       } else {
@@ -29,6 +35,8 @@ class TreeWalk {
       }
     }
   }
+
+  [[nodiscard]] const TreeSummary& summary() const { return summary_; }
 
  private:
   // A callee at a call site: what its record says, and what was found out about it.
@@ -41,6 +49,7 @@ class TreeWalk {
     std::uint64_t value;  // CallSite::child
     std::uint64_t bytecodes;
     std::uint64_t node;  // offset, 0 if it has none
+    bool is_cut = false;
   };
 
   void emit(const Callee& callee, std::uint64_t calls, std::uint64_t stored) {
@@ -83,7 +92,27 @@ class TreeWalk {
                        [](const Callee& a, const Callee& b) { return a.site_index < b.site_index; });
       if (depth != 0) put_under_natives();
     }
+    if (depth_limit_ != 0 && relaxed(node->depth) >= depth_limit_) put_deeper(depth, relaxed(node->depth));
     pending_.insert(pending_.end(), callees_.rbegin(), callees_.rend());
+  }
+
+  // Callees of a node at the limit hang below a mark. Nodes among them have leaves, which belong beside them.
+  void put_deeper(std::uint32_t depth_shown, std::uint64_t depth) {
+    const bool at_limit = depth == depth_limit_;
+    for (Callee& callee : callees_) {
+      callee.depth = at_limit ? depth_shown + 2 : depth_shown;
+      callee.site = {};
+      callee.is_cut = true;
+    }
+    if (!at_limit || callees_.empty()) return;
+    callees_.insert(callees_.begin(), Callee{.depth = depth_shown + 1,
+                                             .method_id = kDeeperId,
+                                             .method = nullptr,
+                                             .site_index = 0,
+                                             .site = {},
+                                             .value = 0,
+                                             .bytecodes = 0,
+                                             .node = 0});
   }
 
   void add_callee(std::uint64_t record, std::uint32_t site_index, const MethodEntry* caller, std::uint32_t depth) {
@@ -104,6 +133,10 @@ class TreeWalk {
                      .bytecodes = bytecodes,
                      .node = 0};
     if (method == nullptr || !method->has_no_node()) {
+      if (method != nullptr && (bytecodes == kFolded || bytecodes == kCut)) {
+        if (bytecodes == kFolded) ++summary_.folded_sites;
+        return;
+      }
       switch (node_at(value, record, method_id, callee.node)) {
         case Found::kNode: break;
         case Found::kUnfinished: return;
@@ -203,24 +236,31 @@ class TreeWalk {
   }
 
   const Reader& reader_;
+  const std::uint64_t depth_limit_;
   const std::function<void(const Context&)>& visit_;
   Damage& damage_;
   std::uint64_t budget_;
   std::vector<Callee> pending_;  // the next one is the last
   std::vector<Callee> callees_;  // of the node in work
+  TreeSummary summary_;
 };
 
-Overflow Reader::walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const {
+TreeSummary Reader::walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit,
+                         Damage& damage) const {
   const auto header_offset = offset_of(tree.address, sizeof(TreeHeader));
   if (!header_offset) {
     damage.add("tree " + std::to_string(tree.id) + " lies outside what is in use", tree.address);
     return {};
   }
-  TreeWalk(*this, visit, damage).run(tree.root);
+  const auto* header = at<TreeHeader>(*header_offset);
+  TreeWalk walk(*this, header->depth_limit, visit, damage);
+  walk.run(tree.root);
 
   // The overflow node itself is private memory of the agent, which sums it up here when a thread or the JVM ends.
-  const auto* header = at<TreeHeader>(*header_offset);
-  return {.calls = header->overflow_calls, .bytecodes = header->overflow_bytecodes};
+  TreeSummary summary = walk.summary();
+  summary.overflow_calls = header->overflow_calls;
+  summary.overflow_bytecodes = header->overflow_bytecodes;
+  return summary;
 }
 
 }  // namespace sonde::arena

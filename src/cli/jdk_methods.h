@@ -12,6 +12,8 @@
 namespace sonde::cli {
 
 // In the form the agent reads.
-Result<std::vector<std::uint8_t>> methods_counted_by_callers(const std::filesystem::path& java_home);
+// `without_intrinsics`: for a JVM whose intrinsics are switched off, as far as they can be.
+Result<std::vector<std::uint8_t>> methods_counted_by_callers(const std::filesystem::path& java_home,
+                                                             bool without_intrinsics);
 
 }  // namespace sonde::cli

@@ -84,6 +84,15 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
       ->capture_default_str();
   app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")
       ->capture_default_str();
+  app->add_option("--max-depth", options.max_depth, "Keep paths of so many methods at most; deeper ones are summed up")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->type_name("N");
+  app->add_flag("--fold-recursion", options.fold_recursion, "A method that is on the path already goes on there");
+  app->add_option("--intrinsics", options.intrinsics,
+                  "Methods that the JIT compiler replaces: calls (count their calls) or count (run and count their\n"
+                  "bytecode instead: slower)")
+      ->capture_default_str();
+  app->add_flag("--follow", options.follow, "Record JVMs that the program starts, too: as NAME.PID.sonde");
   app->add_option("COMMAND", options.command, "java and its arguments, after --")->required();
   app->footer(
       "Examples:\n"

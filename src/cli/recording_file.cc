@@ -38,6 +38,8 @@ std::string_view severity_word(Severity severity) {
   return "";
 }
 
+}  // namespace
+
 // A process that has ended but was not waited for yet still has its number; the state behind its name is then Z.
 bool is_alive(std::uint32_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -46,8 +48,6 @@ bool is_alive(std::uint32_t pid) {
   const std::size_t name_end = stat.rfind(')');
   return name_end != std::string::npos && stat.compare(name_end, 3, ") Z") != 0;
 }
-
-}  // namespace
 
 std::optional<profile::Profile> open_recording(const std::string& path, const Console& console) {
   Result<profile::Profile> profile = store::open(path);

@@ -15,6 +15,9 @@ namespace sonde::cli {
 // Nothing, after a message that says what to do, if it cannot be read.
 std::optional<profile::Profile> open_recording(const std::string& path, const Console& console);
 
+// Whether a process of this number exists and has not ended.
+bool is_alive(std::uint32_t pid);
+
 // What is known about the JVM: "ended", "running", "killed" …
 struct Liveness {
   std::string word;      // for --json

@@ -14,6 +14,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "cli/follow.h"
+#include "cli/intrinsics.h"
 #include "cli/jdk_methods.h"
 #include "store/store.h"
 
@@ -105,7 +107,47 @@ std::string printable_command(const std::vector<std::string>& command) {
   return text;
 }
 
-Result<void> prepare_folder(const fs::path& live, const RunOptions& options, const fs::path& java_home) {
+// "-Xss1m" as "-Xss4m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
+// yet; a program that recurses as deep as its stack allows must still be able to. HotSpot takes 1 GiB at most.
+std::string larger_stack(const std::string& option) {
+  constexpr std::uint64_t kFactor = 4;
+  constexpr std::uint64_t kLargest = 1ULL << 30;
+  std::string size = option.substr(4);
+  if (!size.empty()) size.back() = static_cast<char>(std::toupper(static_cast<unsigned char>(size.back())));
+  const std::uint64_t bytes = parse_size(size);
+  if (bytes == 0 || bytes > kLargest) return option;
+  return "-Xss" + std::to_string(std::min(bytes * kFactor, kLargest) >> 10) + "k";
+}
+
+struct Places {
+  fs::path java;
+  fs::path java_home;
+  fs::path agent;
+  fs::path out;
+  fs::path live;
+};
+
+Result<void> write_options(const RunOptions& options, const Places& places) {
+  std::ofstream file(places.live / "options");
+  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nprecise "
+       << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
+       << parse_size(options.memory) << "\nmax-depth " << options.max_depth << "\nfold-recursion "
+       << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics " << (options.intrinsics == "count" ? 1 : 0) << "\n";
+  for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
+  for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
+  if (options.follow) {
+    const std::string for_children = TRY(options_for_children(places.agent, places.live, larger_stack("-Xss1m")));
+    file << "follow " << for_children << "\nown-name " << name_for_children(places.out).string() << "\njava-home "
+         << places.java_home.string() << "\n";
+  }
+  if (file.flush()) return {};
+  return Error{ErrorCode::kIo,
+               "cannot be written: " + std::string(std::strerror(errno)),
+               {.path = (places.live / "options").string(), .byte_offset = {}}};
+}
+
+Result<void> prepare_folder(const RunOptions& options, const Places& places) {
+  const fs::path& live = places.live;
   std::error_code error;
   if (fs::exists(live, error)) {
     return Error{ErrorCode::kInvalidArgument,
@@ -118,33 +160,17 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
                  {.path = live.string(), .byte_offset = {}}};
   }
   fs::permissions(live, fs::perms::owner_all, error);
-  std::ofstream file(live / "options");
-  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nprecise "
-       << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
-       << parse_size(options.memory) << "\n";
-  for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
-  for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
-  const std::vector<std::uint8_t> known = TRY(methods_counted_by_callers(java_home));
+  TRY(write_options(options, places));
+  const std::vector<std::uint8_t> known =
+      TRY(methods_counted_by_callers(places.java_home, options.intrinsics == "count"));
   std::ofstream known_file(live / "known", std::ios::binary);
   known_file.write(reinterpret_cast<const char*>(known.data()), static_cast<std::streamsize>(known.size()));
-  if (!file.flush() || !known_file.flush()) {
+  if (!known_file.flush()) {
     return Error{ErrorCode::kIo,
                  "cannot be written: " + std::string(std::strerror(errno)),
                  {.path = live.string(), .byte_offset = {}}};
   }
   return {};
-}
-
-// "-Xss1m" as "-Xss4m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
-// yet; a program that recurses as deep as its stack allows must still be able to. HotSpot takes 1 GiB at most.
-std::string larger_stack(const std::string& option) {
-  constexpr std::uint64_t kFactor = 4;
-  constexpr std::uint64_t kLargest = 1ULL << 30;
-  std::string size = option.substr(4);
-  if (!size.empty()) size.back() = static_cast<char>(std::toupper(static_cast<unsigned char>(size.back())));
-  const std::uint64_t bytes = parse_size(size);
-  if (bytes == 0 || bytes > kLargest) return option;
-  return "-Xss" + std::to_string(std::min(bytes * kFactor, kLargest) >> 10) + "k";
 }
 
 // An option of the JVM as the child gets it.
@@ -183,12 +209,15 @@ bool environment_sets_stack() {
   return false;
 }
 
-std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent,
-                                       const fs::path& live) {
-  std::vector<std::string> command = {java.string(), "-agentpath:" + agent.string() + "=" + fs::absolute(live).string(),
+Result<std::vector<std::string>> child_command(const RunOptions& options, const Places& places) {
+  std::vector<std::string> command = {places.java.string(),
+                                      "-agentpath:" + places.agent.string() + "=" + fs::absolute(places.live).string(),
                                       // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
                                       "-XX:-DontCompileHugeMethods"};
   if (!environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
+  if (options.intrinsics == "count") {
+    for (std::string& option : TRY(options_without_intrinsics(places.java_home))) command.push_back(std::move(option));
+  }
   // Only the JVM's options are ours to change: they end with the main class, -jar or -m.
   std::size_t i = 1;
   for (; i < options.command.size(); ++i) {
@@ -233,9 +262,40 @@ int run_child(std::vector<std::string> command) {
 Result<void> check_options(const RunOptions& options) {
   if (options.mode != "exact" && options.mode != "exact:flat")
     return invalid("unknown mode `" + options.mode + "`; there are: exact, exact:flat");
+  if (options.mode == "exact:flat" && (options.max_depth != 0 || options.fold_recursion))
+    return invalid("--max-depth and --fold-recursion are about contexts, which exact:flat does not have");
+  if (options.intrinsics != "calls" && options.intrinsics != "count")
+    return invalid("--intrinsics is `calls` or `count`");
+  if (options.follow && options.intrinsics == "count")
+    return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
   if (parse_size(options.memory) < (1 << 20)) return invalid("--memory takes a size such as 512M or 8G, 1M at least");
   return {};
+}
+
+Result<Places> find_places(const RunOptions& options) {
+  Places places;
+  places.java = TRY(find_executable(options.command[0]));
+  places.java_home = TRY(java_home_of(places.java));
+  places.agent = TRY(find_agent());
+  places.out =
+      options.out.empty() ? program_name(options.command) + "-" + std::to_string(::getpid()) + ".sonde" : options.out;
+  places.live = places.out.string() + ".live";
+  return places;
+}
+
+void finish_recording(const Places& places, const Console& console) {
+  const fs::path& live = places.live;
+  std::error_code error;
+  if (!fs::exists(live / "arena", error)) {
+    fs::remove_all(live, error);
+    return console.say("nothing was recorded");
+  }
+  if (const auto finished = store::finish(live, places.out); !finished.ok()) {
+    return console.fail(live.string(), finished.error(), "the folder is kept; `sonde report` reads it as it is");
+  }
+  fs::remove_all(live, error);
+  console.say("wrote " + places.out.string() + "; `sonde report " + places.out.string() + "` shows it");
 }
 
 }  // namespace
@@ -260,30 +320,15 @@ int run_program(const RunOptions& options, const Console& console) {
     console.fail("run", error, "the program was not started");
     return kFailed;
   };
-  const auto java = find_executable(options.command[0]);
-  if (!java.ok()) return fail(java.error());
-  const auto home = java_home_of(*java);
-  if (!home.ok()) return fail(home.error());
-  const auto agent = find_agent();
-  if (!agent.ok()) return fail(agent.error());
-  const fs::path out =
-      options.out.empty() ? program_name(options.command) + "-" + std::to_string(::getpid()) + ".sonde" : options.out;
-  const fs::path live = out.string() + ".live";
-  if (const auto prepared = prepare_folder(live, options, *home); !prepared.ok()) return fail(prepared.error());
+  const auto places = find_places(options);
+  if (!places.ok()) return fail(places.error());
+  const auto command = child_command(options, *places);
+  if (!command.ok()) return fail(command.error());
+  if (const auto prepared = prepare_folder(options, *places); !prepared.ok()) return fail(prepared.error());
 
-  const int code = run_child(child_command(options, *java, *agent, live));
-  std::error_code error;
-  if (!fs::exists(live / "arena", error)) {
-    fs::remove_all(live, error);
-    console.say("nothing was recorded");
-    return code;
-  }
-  if (const auto finished = store::finish(live, out); !finished.ok()) {
-    console.fail(live.string(), finished.error(), "the folder is kept; `sonde report` reads it as it is");
-    return code;
-  }
-  fs::remove_all(live, error);
-  console.say("wrote " + out.string() + "; `sonde report " + out.string() + "` shows it");
+  const int code = run_child(*command);
+  finish_recording(*places, console);
+  if (options.follow) finish_children(places->out, console);
   return code;
 }
 

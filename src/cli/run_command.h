@@ -18,6 +18,10 @@ struct RunOptions {
   std::string blocks = "precise";  // or "default": whole blocks (papers/001)
   bool no_jdk = false;
   std::string memory = "8G";
+  std::uint32_t max_depth = 0;  // 0: no limit
+  bool fold_recursion = false;
+  std::string intrinsics = "calls";  // or "count": what happens inside them
+  bool follow = false;               // record JVMs that the program starts, too
   std::vector<std::string> command;
 };
 

@@ -26,6 +26,17 @@ bool is_intrinsic(const classfile::ClassFile& cls, const classfile::Member& meth
   return cls.name() != "java/lang/reflect/Method" || method.name != "invoke";
 }
 
+bool is_unavoidable_intrinsic(const classfile::ClassFile& cls, const classfile::Member& method) {
+  constexpr std::string_view kMath[] = {"sin", "cos",   "tan", "tanh", "cbrt", "exp",
+                                        "log", "log10", "pow", "sqrt", "fma",  "abs"};
+  const auto is_of_class = [&](std::string_view name) { return cls.name() == name; };
+  if (!is_intrinsic(cls, method)) return false;
+  if (cls.name().starts_with("java/lang/ref/") || is_of_class("java/lang/Object")) return true;
+  if (is_of_class("java/lang/Float")) return method.name == "float16ToFloat" || method.name == "floatToFloat16";
+  return (is_of_class("java/lang/Math") || is_of_class("java/lang/StrictMath")) &&
+         std::ranges::find(kMath, method.name) != std::end(kMath);
+}
+
 bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method) {
   return method.has(classfile::kAccStatic) || method.has(classfile::kAccPrivate) || method.has(classfile::kAccFinal) ||
          (cls.access_flags() & classfile::kAccFinal) != 0 || method.name == "<init>";

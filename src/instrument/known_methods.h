@@ -16,6 +16,9 @@ namespace sonde::instrument {
 
 // Whether HotSpot's compilers may replace it by code of their own: in classes of the JDK only.
 bool is_intrinsic(const classfile::ClassFile& cls, const classfile::Member& method);
+// Those among them that it replaces with all intrinsics switched off, too: the interpreter has code of its own for
+// them.
+bool is_unavoidable_intrinsic(const classfile::ClassFile& cls, const classfile::Member& method);
 
 // Whether a call of this name can only mean this method, whatever the receiver's class.
 bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method);

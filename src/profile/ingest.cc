@@ -61,6 +61,8 @@ class Ingest {
       const auto it = threads.find(tree.id);
       profile_.threads.push_back(it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"});
     }
+    add_counter(Counter::kContextsCut, cut_contexts_);
+    add_counter(Counter::kRecursionFolded, folded_sites_);
     for (std::uint32_t block = arena::kFirstFlatBlock; block < reader_.flat_blocks_end(); ++block) {
       const auto it = threads.find(block);
       if (it == threads.end() && !names_were_dropped()) continue;  // its record comes in this moment
@@ -83,6 +85,11 @@ class Ingest {
     return std::ranges::any_of(reader_.counters(), [](const arena::CounterReading& reading) {
       return reading.id == info_of(Counter::kRecordsDropped).id;
     });
+  }
+
+  // What only shows when trees are read.
+  void add_counter(Counter counter, std::uint64_t value) {
+    if (value != 0) profile_.counters.push_back(counter_value(info_of(counter).id, value));
   }
 
   void add_methods() {
@@ -156,10 +163,12 @@ class Ingest {
     const auto visit = [&](const arena::Context& context) {
       tree.push(context.depth, method_of(context), context.site.line, context.calls, context.bytecodes);
     };
-    const arena::Overflow overflow = reader_.walk(entry, visit, damage_);
-    if (overflow.calls != 0 || overflow.bytecodes != 0) {
-      tree.push(1, pseudo_method(std::string(kOverflowName)), 0, overflow.calls, overflow.bytecodes);
+    const arena::TreeSummary summary = reader_.walk(entry, visit, damage_);
+    if (summary.overflow_calls != 0 || summary.overflow_bytecodes != 0) {
+      tree.push(1, pseudo_method(std::string(kOverflowName)), 0, summary.overflow_calls, summary.overflow_bytecodes);
     }
+    folded_sites_ += summary.folded_sites;
+    cut_contexts_ += summary.cut_contexts;
   }
 
   void add_flat_block(std::uint32_t block) {
@@ -174,6 +183,7 @@ class Ingest {
     if (context.method != nullptr) {
       return method_by_entry_[static_cast<std::size_t>(context.method - reader_.methods().data())];
     }
+    if (context.method_id == arena::kDeeperId) return pseudo_method(std::string(kDeeperName));
     return pseudo_method("[method " + std::to_string(context.method_id) + "]");
   }
 
@@ -183,6 +193,8 @@ class Ingest {
   std::unordered_map<std::string, ClassId> classes_;
   std::unordered_map<std::string, MethodId> methods_;
   std::vector<MethodId> method_by_entry_;
+  std::uint64_t folded_sites_ = 0;
+  std::uint64_t cut_contexts_ = 0;
 };
 
 }  // namespace

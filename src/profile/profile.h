@@ -69,6 +69,8 @@ struct Method {
 
 inline constexpr MethodId kRootMethod{0};  // of every depth-0 node; Profile::methods starts with it
 inline constexpr std::string_view kOverflowName = "[overflow]";
+// The frame below which everything deeper than --max-depth is.
+inline constexpr std::string_view kDeeperName = "[deeper]";
 
 // One call tree: a thread, or several that used it one after the other.
 struct Thread {

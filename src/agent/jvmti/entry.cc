@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/jvmti/frames_alive.h"
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
@@ -34,7 +35,7 @@ namespace {
 
 // One per process, made at load and never destroyed: callbacks may still run while the process exits.
 struct Agent {
-  explicit Agent(Options opts) : options(std::move(opts)), trees(arena), flat_blocks(arena) {}
+  explicit Agent(Options opts) : options(std::move(opts)), trees(arena, options), flat_blocks(arena) {}
 
   Options options;
   arena::Writer arena;
@@ -251,8 +252,17 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   g_agent->trees.release(static_cast<std::uint64_t>(tree));
 }
 
-void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
+// Service threads of the JDK never end, so its methods are left out: they would be in every recording.
+bool is_counted_application(JNIEnv* jni, std::string_view class_name, jobject loader) {
+  return !is_jdk_loader(jni, loader) && g_agent->instrumenter->is_selected(class_name, false);
+}
+
+void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* jni) {
   Agent& agent = *g_agent;
+  const std::uint64_t alive = frames_alive(jvmti, jni, [&](std::string_view class_name, jobject loader) {
+    return is_counted_application(jni, class_name, loader);
+  });
+  if (alive != 0) agent.arena.count(Counter::kFramesAlive, alive);
   agent.trees.sync_overflows();
   agent.arena.header().end_ns = realtime_ns();
   agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kEnded));
@@ -299,7 +309,15 @@ instrument::KnownMethods read_known_methods(const std::string& folder) {
   return known.ok() ? std::move(known).value() : instrument::KnownMethods();
 }
 
-Result<void> start(JavaVM* vm, const char* folder) {
+// Child processes inherit it; this JVM has read its own long ago.
+void follow_children(const std::string& options) {
+  const char* present = std::getenv("JAVA_TOOL_OPTIONS");
+  const std::string value = present == nullptr || *present == 0 ? options : present + (" " + options);
+  setenv("JAVA_TOOL_OPTIONS", value.c_str(), 1);
+}
+
+Result<void> start(JavaVM* vm, const char* argument) {
+  if (g_agent != nullptr) return {};  // `sonde run` inside what `sonde run --follow` started: the first one has it
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return Error{ErrorCode::kUnsupported, "this JVM has no JVMTI of version 11; HotSpot of JDK 17 or later is needed"};
@@ -310,9 +328,16 @@ Result<void> start(JavaVM* vm, const char* folder) {
       name.find("OpenJ9") != std::string::npos) {
     return Error{ErrorCode::kUnsupported, "this is " + name + " " + version + "; HotSpot of JDK 17 or later is needed"};
   }
-  if (folder == nullptr || *folder == 0)
+  if (argument == nullptr || *argument == 0)
     return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
-  auto agent = std::make_unique<Agent>(TRY(read_options(folder)));
+  auto options = TRY(read_options(argument));
+  if (options.is_followed) {
+    options.command = "java " + system_property(jvmti, "sun.java.command");
+    TRY(make_own_folder(options, system_property(jvmti, "java.home")));
+  } else if (!options.follow.empty()) {
+    follow_children(options.follow);
+  }
+  auto agent = std::make_unique<Agent>(std::move(options));
   TRY(map_nowhere());
   const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) |
                               (agent->options.jdk ? arena::kJdkIncluded : 0U) |
@@ -324,7 +349,7 @@ Result<void> start(JavaVM* vm, const char* folder) {
                 agent->options.command.c_str());
   agent->jvmti = jvmti;
   agent->instrumenter =
-      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder),
+      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.list_folder),
                                           agent->options.flat ? &agent->flat_blocks : nullptr);
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);

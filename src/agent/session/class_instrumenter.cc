@@ -90,7 +90,9 @@ void ClassInstrumenter::count_methods(const ClassFile& cls, bool of_jdk) {
 }
 
 void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method, std::uint32_t class_id, bool of_jdk) {
-  if (of_jdk && instrument::is_intrinsic(cls, method)) {
+  const bool intrinsic = options_.count_intrinsics ? instrument::is_unavoidable_intrinsic(cls, method)
+                                                   : instrument::is_intrinsic(cls, method);
+  if (of_jdk && intrinsic) {
     if (auto sunk = sink(method); !sunk.ok()) count_failure(sunk.error());
     return;
   }

@@ -34,9 +34,11 @@ class ClassInstrumenter {
     return result.has_value();
   }
 
+  // Whether methods of this class are counted, unless something fails. Any thread may ask.
+  [[nodiscard]] bool is_selected(std::string_view class_name, bool of_jdk) const;
+
  private:
   std::optional<Bytes> rewrite_locked(Bytes original, bool of_jdk);
-  [[nodiscard]] bool is_selected(std::string_view class_name, bool of_jdk) const;
   void count_methods(const classfile::ClassFile& cls, bool of_jdk);
   void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id,
                     bool of_jdk);

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/options.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <memory>
 
 namespace sonde::agent {
 
-Result<Options> read_options(const std::string& folder) {
+Result<Options> read_options(const std::string& argument) {
+  constexpr std::string_view kFollow = "follow:";
   Options options;
+  options.is_followed = argument.starts_with(kFollow);
+  const std::string folder = options.is_followed ? argument.substr(kFollow.size()) : argument;
   options.folder = folder;
+  options.list_folder = folder;
   const std::string path = folder + "/options";
   std::ifstream file(path);
   if (!file)
@@ -24,6 +34,18 @@ Result<Options> read_options(const std::string& folder) {
       options.flat = value == "exact:flat";
     } else if (key == "precise") {
       options.precise = value == "1";
+    } else if (key == "max-depth") {
+      options.max_depth = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    } else if (key == "fold-recursion") {
+      options.fold_recursion = value == "1";
+    } else if (key == "count-intrinsics") {
+      options.count_intrinsics = value == "1";
+    } else if (key == "follow") {
+      options.follow = value;
+    } else if (key == "own-name") {
+      options.own_name = value;
+    } else if (key == "java-home") {
+      options.java_home = value;
     } else if (key == "jdk") {
       options.jdk = value == "1";
     } else if (key == "memory") {
@@ -39,6 +61,20 @@ Result<Options> read_options(const std::string& folder) {
     }
   }
   return options;
+}
+
+Result<void> make_own_folder(Options& options, const std::string& java_home) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(java_home.c_str(), nullptr), std::free);
+  if (real == nullptr || options.java_home != real.get()) {
+    return Error{ErrorCode::kUnsupported,
+                 "is not the JDK of the process that --follow began with, " + options.java_home,
+                 {.path = java_home, .byte_offset = {}}};
+  }
+  options.folder = options.own_name + "." + std::to_string(getpid()) + ".sonde.live";
+  if (mkdir(options.folder.c_str(), 0700) == 0) return {};
+  return Error{ErrorCode::kIo,
+               "cannot be created: " + std::string(std::strerror(errno)),
+               {.path = options.folder, .byte_offset = {}}};
 }
 
 }  // namespace sonde::agent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host tells the agent: the agent's argument is the folder of the recording, in which the file `options` has
-// one "key value" per line. (JVM option strings are no place for paths and patterns.)
+// one "key value" per line. (JVM option strings are no place for paths and patterns.) A process that was started by a
+// recorded one (--follow) has "follow:" and the folder of that one as its argument; it makes a folder of its own.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,26 @@ namespace sonde::agent {
 
 struct Options {
   std::string folder;
-  std::string command;  // what runs, for people
-  bool flat = false;    // counts per method and thread, no contexts
+  std::string list_folder;   // where the list of known methods is
+  bool is_followed = false;  // this process was started by a recorded one
+  std::string own_name;      // for those: their folders are this, their process number and ".sonde.live"
+  std::string java_home;     // the JDK that the list of known methods is of
+  std::string command;       // what runs, for people
+  bool flat = false;         // counts per method and thread, no contexts
   bool precise = true;
-  bool jdk = true;                    // count inside the JDK's classes
+  std::uint32_t max_depth = 0;  // of call trees; 0: no limit
+  bool fold_recursion = false;
+  bool count_intrinsics = false;  // the JVM was told to run their bytecode
+  std::string follow;  // what JAVA_TOOL_OPTIONS must have for child processes to be recorded; "": leave them alone
+  bool jdk = true;     // count inside the JDK's classes
   std::uint64_t memory = 8ULL << 30;  // how far the arena may grow
   std::vector<std::string> include;   // class name patterns: "com.acme.*"; none: all
   std::vector<std::string> exclude;
 };
 
-Result<Options> read_options(const std::string& folder);
+Result<Options> read_options(const std::string& argument);
+
+// For a process that is_followed. Its JDK must be the one that the list of known methods was made from.
+Result<void> make_own_folder(Options& options, const std::string& java_home);
 
 }  // namespace sonde::agent

@@ -48,6 +48,8 @@ std::size_t TreePool::create(const std::string& kind, bool is_virtual) {
   root->site_count = 1;
   auto* site = reinterpret_cast<arena::CallSite*>(root + 1);
   site->node_offset = sizeof(arena::Node);
+  header->depth_limit = options_.max_depth;
+  header->fold_recursion = options_.fold_recursion ? 1 : 0;
   header->root = arena_.address(root);
   header->next = arena_.address(site + 1);
   header->end = arena_.address(reinterpret_cast<std::uint8_t*>(chunk) + chunk->size);

@@ -11,13 +11,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/session/options.h"
 #include "arena/writer.h"
 
 namespace sonde::agent {
 
 class TreePool {
  public:
-  explicit TreePool(arena::Writer& arena) : arena_(arena) {}
+  TreePool(arena::Writer& arena, const Options& options) : arena_(arena), options_(options) {}
 
   // The address of a TreeHeader as SondeRT knows it; 0 if the arena is full.
   std::uint64_t lease(std::string_view thread_name, bool is_virtual);
@@ -43,6 +44,7 @@ class TreePool {
   Tree* find(std::uint64_t address);
 
   arena::Writer& arena_;
+  const Options& options_;
   std::mutex mutex_;  // guards what follows
   std::vector<Tree> trees_;
   std::unordered_map<std::uint64_t, std::size_t> by_address_;

@@ -83,12 +83,12 @@ def cached_oracle(library, app, jdk, folder):
     return outcome, out
 
 
-def run_sonde(sonde, command, recording, mode="exact"):
+def run_sonde(sonde, command, recording, options=("--mode", "exact")):
     """Records `command` with sonde and writes recording.jsonl. Returns the outcome and that file."""
     recording.parent.mkdir(parents=True, exist_ok=True)
     recording.unlink(missing_ok=True)
     out = recording.with_suffix(".jsonl")
-    done = execute([sonde, "run", "--mode", mode, "-o", recording, "--", *command])
+    done = execute([sonde, "run", *options, "-o", recording, "--", *command])
     if not recording.exists():
         raise RunFailed(f"sonde run wrote no recording (exit code {done.returncode})\n{tail(done.stderr)}")
     exported = execute([sonde, "export", recording, "--to", "jsonl", "-o", out])

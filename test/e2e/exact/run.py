@@ -6,7 +6,8 @@ A case passes when all contexts, calls and bytecodes of the application are equa
 ended with the same exit code as under the oracle. Exit code 1: a case failed. 77: something needed is not built.
 
   --apps A,B    --jdk 17,25    --config int,c1    only these
-  --mode M      exact (the default), or exact:flat, whose sums by thread and method are compared
+  --variant V   tree (the default), or what has fewer contexts: flat (--mode exact:flat), fold (--fold-recursion) and
+                depth (--max-depth); then sums by thread and method are compared
   --quick       all programs, oldest JDK (newer for those that need it), configurations `default` and `int`
   --oracle-only run the oracle alone, twice by both ways of counting, and say where it differs: what JVM events do
 """
@@ -37,6 +38,13 @@ CONFIGURATIONS = {
 COMP_APPS = {"CatchInLoop", "ClinitThrow", "ConstructorThrow", "FinallyNested", "HotMix", "Lambdas", "NativeCalls",
              "OldFinally", "Recursion", "Synchronized", "ThrowIndex", "ThrowNull"}  # fmt: skip
 QUICK = ("default", "int")
+MAX_DEPTH = 3
+VARIANTS = {
+    "tree": ["--mode", "exact"],
+    "flat": ["--mode", "exact:flat"],
+    "fold": ["--fold-recursion", "--no-jdk"],
+    "depth": ["--max-depth", str(MAX_DEPTH), "--no-jdk"],
+}
 MAX_SHOWN = 12
 
 
@@ -77,20 +85,32 @@ def selection(parser, text, known, what):
     return chosen
 
 
+def misshapen(profile, variant):
+    """Stacks that a bounded tree must not have. (Native methods are no nodes, so they may come again or on top.)"""
+    frames = lambda stack: [frame for frame in stack if "app/NativeCalls." not in frame]
+    if variant == "flat":
+        return [f"not flat: {stack}" for _, stack in profile if len(stack) > 1]
+    if variant == "fold":
+        return [f"not folded: {stack}" for _, stack in profile if len(set(frames(stack))) < len(frames(stack))]
+    # The frames of the path and one below [deeper], which is no frame of the application.
+    return [f"too deep: {stack}" for _, stack in profile if len(frames(stack)) > MAX_DEPTH + 1]
+
+
 def judge(arguments, app, jdk, config):
     """The differences of one case; empty if it passes."""
     expected, oracle_file = profiles.cached_oracle(arguments.oracle, app, jdk, arguments.work / "oracle")
-    recording = arguments.work / "recordings" / f"{app.name}.{jdk.major}.{config}.{arguments.mode.replace(':', '-')}.sonde"
+    recording = arguments.work / "recordings" / f"{app.name}.{jdk.major}.{config}.{arguments.variant}.sonde"
     command = app.command(jdk, CONFIGURATIONS[config])
-    actual, sonde_file = profiles.run_sonde(arguments.sonde, command, recording, arguments.mode)
+    actual, sonde_file = profiles.run_sonde(arguments.sonde, command, recording, VARIANTS[arguments.variant])
     found = []
     if actual.exit_code != expected.exit_code:
         found.append(f"exit code {actual.exit_code} instead of {expected.exit_code}")
     if actual.stdout != expected.stdout:
         found.append(f"printed {actual.stdout!r} instead of {expected.stdout!r}")
     right, ours = (compare.load(file, profiles.PREFIXES) for file in (oracle_file, sonde_file))
-    if arguments.mode == "exact:flat":
-        right = compare.flattened(right)
+    if arguments.variant != "tree":
+        found += misshapen(ours, arguments.variant)
+        right, ours = compare.flattened(right), compare.flattened(ours)
     return found + list(compare.differences(right, ours))
 
 
@@ -98,7 +118,7 @@ def run_case(arguments, app, jdk, config):
     start = time.monotonic()
     try:
         found = judge(arguments, app, jdk, config)
-        known = {} if arguments.no_known else KNOWN_FLAT if arguments.mode == "exact:flat" else KNOWN
+        known = {} if arguments.no_known else KNOWN_FLAT if arguments.variant == "flat" else KNOWN
         pattern, reason = known.get(app.name, (None, None))
         details = [line for line in found if pattern is None or not re.search(pattern, line)]
         verdict = "DIFFERS" if details else "known" if found else "ok"
@@ -180,7 +200,7 @@ def main():
     parser.add_argument("--apps")
     parser.add_argument("--jdk")
     parser.add_argument("--config")
-    parser.add_argument("--mode", choices=("exact", "exact:flat"), default="exact")
+    parser.add_argument("--variant", choices=VARIANTS, default="tree")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--oracle-only", action="store_true")
     parser.add_argument("--no-known", action="store_true", help="documented differences fail, too")

@@ -31,16 +31,21 @@ public final class SondeRT {
   static final int TREE_END = 8;
   static final int TREE_OVERFLOW = 16;
   static final int TREE_ROOT = 24;
+  static final int TREE_DEPTH_LIMIT = 32;
+  static final int TREE_FOLD_RECURSION = 36;
   static final int TREE_NODES = 40;
   static final int NODE_SITES = 64;
   static final int NODE_CALLS = 8;
   static final int NODE_BYTECODES = 16;
   static final int NODE_PARENT = 24;
   static final int NODE_EXTRAS = 32;
+  static final int NODE_DEPTH = 40;
   static final int SITE_SIZE = 24;
   static final int SITE_OFFSET = 4;
   static final int SITE_CHILD = 8;
   static final int SITE_BYTECODES = 16;
+  static final long ALIAS_FOLDED = 1;
+  static final long ALIAS_CUT = 2;
   static final int EXTRA_NEXT = 24;
   static final int EXTRA_OF = 32;
   static final int EXTRA_SIZE = 40;
@@ -198,6 +203,12 @@ public final class SondeRT {
     final long found = find(site, method);
     if (found != 0) return u.getLong(found + (BASE + SITE_CHILD));
     final long tree = thread.$sondeTree;
+    final long elsewhere = elsewhere(tree, site, method, sites);
+    return elsewhere != 0 ? elsewhere : newNode(tree, site, method, sites);
+  }
+
+  private static long newNode(long tree, long site, int method, int sites) {
+    final Unsafe u = Memory.U;
     final boolean taken = u.getInt(site + BASE) != 0;
     final int size = NODE_SITES + SITE_SIZE * sites;
     final long node = allocate(tree, taken ? size + EXTRA_SIZE : size);
@@ -207,6 +218,7 @@ public final class SondeRT {
     for (int i = 0, offset = NODE_SITES; i < sites; i++, offset += SITE_SIZE) {
       u.putInt(node + offset + (BASE + SITE_OFFSET), offset);
     }
+    u.putLong(node + (BASE + NODE_DEPTH), u.getLong(caller(site) + (BASE + NODE_DEPTH)) + 1);
     count(tree);
     u.putLong(node + (BASE + NODE_PARENT), taken ? node + size : site);
     if (taken) {
@@ -216,6 +228,56 @@ public final class SondeRT {
       u.putIntRelease(null, site + BASE, method);
     }
     return node;
+  }
+
+  // --- bounded trees: decided once per call site and callee --------------------------------------------------------
+
+  /**
+   * The node of a callee that does not hang at its call site: that of the same method among its callers
+   * (--fold-recursion), or one at the caller that has the largest depth (--max-depth). 0 if there is none.
+   */
+  private static long elsewhere(long tree, long site, int method, int sites) {
+    final Unsafe u = Memory.U;
+    final long caller = caller(site);
+    if (u.getInt(tree + (BASE + TREE_FOLD_RECURSION)) != 0) {
+      for (long node = caller; u.getInt(node + BASE) != 0; node = parent(node)) {
+        if (u.getInt(node + BASE) == method) return alias(tree, site, method, node, ALIAS_FOLDED);
+      }
+    }
+    final int limit = u.getInt(tree + (BASE + TREE_DEPTH_LIMIT));
+    final long depth = u.getLong(caller + (BASE + NODE_DEPTH));
+    if (limit == 0 || depth < limit) return 0L;
+    final long top = (depth == limit ? caller : parent(caller)) + NODE_SITES;
+    if (top == site) return 0L;
+    final long found = find(top, method);
+    final long node = found != 0 ? u.getLong(found + (BASE + SITE_CHILD)) : newNode(tree, top, method, sites);
+    return node == overflow(tree) ? node : alias(tree, site, method, node, ALIAS_CUT);
+  }
+
+  /** Lets a call site know a node that hangs elsewhere; without room for it, the search is repeated next time. */
+  private static long alias(long tree, long site, int method, long node, long kind) {
+    final Unsafe u = Memory.U;
+    if (u.getInt(site + BASE) == 0) {
+      u.putLong(site + (BASE + SITE_CHILD), node);
+      u.putLong(site + (BASE + SITE_BYTECODES), kind);
+      u.putIntRelease(null, site + BASE, method);
+      return node;
+    }
+    final long extra = allocate(tree, EXTRA_SIZE);
+    if (extra == 0) return node;
+    u.putLong(extra + (BASE + SITE_BYTECODES), kind);
+    link(extra, site, method, node);
+    return node;
+  }
+
+  private static long caller(long site) {
+    return site - Memory.U.getInt(site + (BASE + SITE_OFFSET));
+  }
+
+  private static long parent(long node) {
+    final Unsafe u = Memory.U;
+    final long site = u.getLong(node + (BASE + NODE_PARENT));
+    return caller(u.getInt(site + (BASE + SITE_OFFSET)) == 0 ? u.getLong(site + (BASE + EXTRA_OF)) : site);
   }
 
   /**
@@ -246,7 +308,7 @@ public final class SondeRT {
     final int first = u.getInt(site + BASE);
     if (first == method) return site;
     if (first == 0) return 0L;
-    final long node = site - u.getInt(site + (BASE + SITE_OFFSET));
+    final long node = caller(site);
     for (long e = u.getLong(node + (BASE + NODE_EXTRAS)); e != 0; e = u.getLong(e + (BASE + EXTRA_NEXT))) {
       if (u.getInt(e + BASE) == method && u.getLong(e + (BASE + EXTRA_OF)) == site) return e;
     }
@@ -266,7 +328,7 @@ public final class SondeRT {
   /** Fills a record for a further callee and publishes it. */
   private static void link(long extra, long site, int method, long child) {
     final Unsafe u = Memory.U;
-    final long caller = site - u.getInt(site + (BASE + SITE_OFFSET));
+    final long caller = caller(site);
     u.putInt(extra + BASE, method);
     u.putLong(extra + (BASE + SITE_CHILD), child);
     u.putLong(extra + (BASE + EXTRA_NEXT), u.getLong(caller + (BASE + NODE_EXTRAS)));
