@@ -78,9 +78,9 @@ TEST_F(FlatRegion, GrowsWithThreadsAndMethodsUpToTheLimit) {
   EXPECT_TRUE(writer_.reserve_flat(300, 17));
   slot(16, 300).calls = 1;
   EXPECT_EQ(writer_.header().flat_reserved.load(), 2 * 32 * kFlatPageSize);
-  // Of 1 MiB, 256 KiB are taken; 32 blocks x 8 planes fill it, one plane more does not fit.
-  EXPECT_TRUE(writer_.reserve_flat(8 * kFlatPageSlots - 1, 1));
-  EXPECT_FALSE(writer_.reserve_flat(8 * kFlatPageSlots, 1));
+  // 32 blocks x 8 planes would fill 1 MiB, but there is the arena's header, too.
+  EXPECT_TRUE(writer_.reserve_flat(7 * kFlatPageSlots - 1, 1));
+  EXPECT_FALSE(writer_.reserve_flat(7 * kFlatPageSlots, 1));
   EXPECT_FALSE(writer_.reserve_flat(0, 33));
   EXPECT_EQ(slot(16, 300).calls, 1u);
 }

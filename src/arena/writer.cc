@@ -80,7 +80,7 @@ bool Writer::reserve(std::uint64_t end) {
   ArenaHeader& h = header();
   const std::uint64_t have = h.reserved.load(std::memory_order_relaxed);
   if (end <= have) return true;
-  if (end > h.capacity) return false;
+  if (end + h.flat_reserved.load(std::memory_order_relaxed) > h.capacity) return false;
   for (const std::uint64_t step : {kReserveStep, kSmallReserveStep}) {
     const std::uint64_t wanted = std::min(round_up(end, step), h.capacity);
     if (reserve_on_disk(file_, have, wanted)) {
@@ -97,7 +97,8 @@ bool Writer::reserve_flat_pages(std::uint64_t plane, std::uint64_t first_block, 
   const std::uint64_t begin = h.flat_offset + plane * kFlatPlaneSize + first_block * kFlatPageSize;
   const std::uint64_t size = (end_block - first_block) * kFlatPageSize;
   const std::uint64_t sum = h.flat_reserved.load(std::memory_order_relaxed) + size;
-  if (sum > h.capacity || !reserve_on_disk(file_, begin, begin + size)) return false;
+  if (h.next.load(std::memory_order_relaxed) + sum > h.capacity || !reserve_on_disk(file_, begin, begin + size))
+    return false;
   h.flat_reserved.store(sum, std::memory_order_relaxed);
   return true;
 }
