@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/class_instrumenter.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/clock.h"
 #include "base/glob.h"
 #include "instrument/runtime_layout.h"
 
@@ -32,12 +31,6 @@ constexpr std::array<std::string_view, 9> kNeverTouched = {"java/lang/SondeFlat"
                                                            "jdk/internal/vm/ContinuationSupport",
                                                            "jdk/internal/vm/StackChunk",
                                                            "jdk/internal/misc/UnsafeConstants"};
-
-std::uint64_t thread_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
 bool is_empty_finalizer(const Member& method, const Code& code) {

@@ -12,11 +12,10 @@
 
 namespace sonde::agent {
 
-// So many threads of one kind have a tree or block of their own, under their own name; then those of ended threads are
-// used again.
+// So many threads of one kind have a tree or block of their own, under their own name.
 inline constexpr std::size_t kThreadsOfAKind = 256;
 
-// "pool-3-thread-17" and "pool-3-thread-18" are of one kind, and so are all virtual threads.
+// "pool-3-thread-17" and "pool-3-thread-18" are of one kind, and so are virtual threads without names.
 std::string kind_of_thread(std::string_view name, bool is_virtual);
 
 // Writes that a thread uses a tree (or block) from now on.
