@@ -22,7 +22,13 @@ void Reader::visit_flat(std::uint32_t block, const std::function<void(const Cont
       damage.add("method " + std::to_string(method.id) + " has a negative count of bytecodes", offset);
       bytecodes = 0;
     }
-    visit({.depth = 1, .method_id = method.id, .method = &method, .site = {}, .calls = calls, .bytecodes = bytecodes});
+    visit({.depth = 1,
+           .method_id = method.id,
+           .method = &method,
+           .site_index = 0,
+           .site = {},
+           .calls = calls,
+           .bytecodes = bytecodes});
   }
 }
 

@@ -28,7 +28,7 @@
 namespace sonde::arena {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'A', 'R', 'N'};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint64_t kHeaderSize = 8192;
 inline constexpr std::uint32_t kMaxCounters = 256;
 
@@ -68,13 +68,14 @@ struct ArenaHeader {
 static_assert(sizeof(ArenaHeader) <= kHeaderSize);
 
 enum class ChunkKind : std::uint32_t {
-  kRecords = 1,  // ClassRecord, MethodRecord, TreeRecord, ThreadRecord, one after the other
-  kTree = 2,     // nodes and extra records of one call tree
+  kRecords = 1,   // ClassRecord, MethodRecord, TreeRecord, ThreadRecord, one after the other
+  kTree = 2,      // nodes and extra records of one call tree, or waiting for the next tree
+  kOverflow = 3,  // OverflowPage at each offset in it that is a multiple of kPageSize
 };
 
 struct ChunkHeader {
   ChunkKind kind;
-  std::uint32_t tree;               // kTree: which one
+  std::uint32_t tree;               // kTree: which one uses it or was the last to use it
   std::uint64_t size;               // with this header; a multiple of 64
   std::atomic<std::uint64_t> used;  // kRecords: bytes in use with this header. kTree: not kept
   std::uint64_t reserved[5];
@@ -137,12 +138,16 @@ struct TreeRecord {
   std::uint32_t tree_id;  // from 1 on
   std::uint32_t flags;    // TreeFlags
   std::uint64_t address;  // of its TreeHeader
+  std::uint32_t group;    // kTreeOfMember: the tree that gets its counts when its thread ends
+  std::uint32_t reserved;
 };
-enum TreeFlags : std::uint32_t { kTreeOfVirtualThreads = 1 };
+// Most threads have a tree of their own, for good. Where threads of one kind are many (virtual threads without names,
+// the same name but for digits), they are a group: a thread has a member tree while it lives, then the counts are moved
+// to the tree of the group, and the member's memory is used again. So memory does not grow with the number of threads
+// that ever lived.
+enum TreeFlags : std::uint32_t { kTreeOfVirtualThreads = 1, kTreeOfGroup = 2, kTreeOfMember = 4 };
 
-// A thread that uses or used a tree. A tree is used by one thread at a time; when that has ended, another thread of
-// the same kind (virtual, or the same name but for digits) goes on with it, so that memory does not grow with the
-// number of threads that ever lived.
+// A thread with its own tree, or the first thread of a group.
 struct ThreadRecord {
   RecordHeader header;
   std::uint32_t tree_id;
@@ -156,19 +161,40 @@ struct ThreadRecord {
 
 // --- kTree ---
 
+// In what state a member tree is. Trees that are no members are always kTreeInUse.
+enum TreeUse : std::uint64_t {
+  kTreeFree = 0,    // of no thread: what is in it means nothing
+  kTreeInUse = 1,   // of a thread that lives, or that ended when the arena was too full to move its counts
+  kTreeEnding = 2,  // its counts are being moved to the group, record by record
+};
+
+// The record whose counts are just being moved. Once `sequence` is odd, the move counts as done: whoever reads takes
+// `calls` and `bytecodes` for those of the target, and zero for those of the source. It is even again when the records
+// say so themselves. A JVM that is killed at any point therefore leaves every count behind exactly once.
+// Source and target are Nodes or CallSites; both have their counts at the same place.
+struct Move {
+  std::uint64_t sequence;
+  std::uint64_t source;
+  std::uint64_t target;
+  std::uint64_t calls;
+  std::uint64_t bytecodes;
+  std::uint64_t reserved[3];
+};
+
 // First thing in the first chunk of a tree. SondeRT knows the offsets of the first fields.
 struct TreeHeader {
-  std::uint64_t next;                // 0: address of free space in the current chunk
-  std::uint64_t end;                 // 8: its end
-  std::uint64_t overflow;            // 16: address of the overflow node, 0 until the arena is full
-  std::uint64_t root;                // 24: address of the root Node
-  std::uint32_t depth_limit;         // 32: nodes at this depth have all that is deeper as callees; 0: no limit
-  std::uint32_t fold_recursion;      // 36: 1: a method that is on the path already goes on with its node
-  std::uint64_t nodes;               // 40: nodes and leaf call sites created
-  std::uint64_t overflow_calls;      // 48: what went to the overflow node, written by the agent
-  std::uint64_t overflow_bytecodes;  // 56
+  std::uint64_t next;            // 0: address of free space in the current chunk
+  std::uint64_t end;             // 8: its end
+  std::uint64_t overflow;        // 16: address of the overflow node, outside of the arena; 0 until the arena is full
+  std::uint64_t root;            // 24: address of the root Node
+  std::uint32_t depth_limit;     // 32: nodes at this depth have all that is deeper as callees; 0: no limit
+  std::uint32_t fold_recursion;  // 36: 1: a method that is on the path already goes on with its node
+  std::uint64_t nodes;           // 40: nodes and leaf call sites created
+  std::uint64_t lease;           // 48: TreeUse + 4 x how many threads have had it; changes before anything else does
+  std::uint64_t threads;         // 56: of a group: how many threads there were
+  Move move;                     // 64: of a group
 };
-static_assert(sizeof(TreeHeader) == 64);
+static_assert(sizeof(TreeHeader) == 128);
 
 // Where one method calls another: the record of one call site in one context.
 struct CallSite {
@@ -200,7 +226,8 @@ struct Node {
   std::uint64_t parent_site;  // 24: address of the CallSite or ExtraCallSite that led here; 0 for the root
   std::uint64_t extras;       // 32: first ExtraCallSite, 0 if none
   std::uint64_t depth;        // 40: 0 for the root; one more than the caller's. At most depth_limit + 1
-  std::uint64_t reserved[2];
+  std::uint64_t extra_index;  // 48: address of SondeRT's hash table of the extras, 0 while they are few
+  std::uint64_t extra_count;  // 56: kept by SondeRT
 };
 static_assert(sizeof(Node) == 64);
 
@@ -232,5 +259,20 @@ inline constexpr std::uint64_t flat_slot_offset(std::uint64_t block, std::uint32
 inline constexpr std::uint64_t node_size(std::uint32_t site_count) {
   return sizeof(Node) + sizeof(CallSite) * site_count;
 }
+
+// --- kOverflow ---
+
+inline constexpr std::uint64_t kPageSize = 4096;
+
+// What a thread called and executed without a context, since the arena was full. The agent maps the page a second time
+// in front of zeros, so that the node, at the end of its page, has room for the call sites of any method.
+struct OverflowPage {
+  std::uint32_t is_used;
+  std::uint32_t tree_id;  // 0: of a thread that found no room even for a tree
+  std::uint64_t reserved[500];
+  Node node;      // methods: calls; all bytecodes, constants of single paths included
+  CallSite site;  // methods without a node: child is their calls
+};
+static_assert(sizeof(OverflowPage) == kPageSize);
 
 }  // namespace sonde::arena

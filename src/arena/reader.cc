@@ -55,6 +55,13 @@ void Damage::add(std::string_view what, std::uint64_t offset) {
   if (notes_.size() < kMaxNotes) notes_.push_back(printable(what) + " (byte " + std::to_string(offset) + ")");
 }
 
+void Damage::add(const Damage& more) {
+  count_ += more.count_;
+  for (const std::string& note : more.notes_) {
+    if (notes_.size() < kMaxNotes) notes_.push_back(note);
+  }
+}
+
 SiteInfo MethodEntry::site(std::size_t index) const {
   SiteInfo info = {};
   if (index < sites.size() / sizeof info) std::memcpy(&info, sites.data() + index * sizeof info, sizeof info);
@@ -151,6 +158,8 @@ void Reader::read_chunks() {
       const std::uint64_t used = chunk->used.load(std::memory_order_acquire);  // pairs with Writer::append
       if (used < sizeof(ChunkHeader) || used > size) damage_.add("a chunk of records is too full", offset);
       read_records(offset, std::min(used, available));
+    } else if (chunk->kind == ChunkKind::kOverflow) {
+      read_overflow(offset, available);
     } else if (chunk->kind != ChunkKind::kTree) {
       damage_.add("a chunk is of no known kind", offset);
     }
@@ -242,12 +251,24 @@ bool Reader::read_tree(std::uint64_t offset, std::uint64_t size) {
   }
   trees_.push_back({.id = record->tree_id,
                     .flags = record->flags,
+                    .group = (record->flags & kTreeOfMember) != 0 ? record->group : 0,
                     .address = record->address,
                     .root = at<TreeHeader>(*header)->root});
   return true;
 }
 
+void Reader::read_overflow(std::uint64_t chunk, std::uint64_t size) {
+  std::uint64_t page = (chunk + sizeof(ChunkHeader) + kPageSize - 1) / kPageSize * kPageSize;
+  for (; page + kPageSize <= chunk + size; page += kPageSize) {
+    const auto* overflow = at<OverflowPage>(page);
+    if (__atomic_load_n(&overflow->is_used, __ATOMIC_ACQUIRE) == 0) continue;  // pairs with the agent's OverflowPool
+    overflows_.push_back({.tree_id = overflow->tree_id, .offset = page});
+  }
+}
+
 void Reader::index_tables() {
+  std::stable_sort(overflows_.begin(), overflows_.end(),
+                   [](const OverflowEntry& a, const OverflowEntry& b) { return a.tree_id < b.tree_id; });
   sort_unique(classes_, "class", damage_);
   sort_unique(methods_, "method", damage_);
   sort_unique(trees_, "tree", damage_);
@@ -258,10 +279,39 @@ void Reader::index_tables() {
     damage_.add("tree " + std::to_string(tree.id) + " has the root of another", tree.address - base_address_);
     return true;
   });
+  for (TreeEntry& tree : trees_) {
+    if (tree.group == 0) continue;
+    const TreeEntry* group = find_by_id(trees_, tree.group);
+    if (group != nullptr && (group->flags & kTreeOfGroup) != 0) continue;
+    damage_.add("tree " + std::to_string(tree.id) + " is a member of no known group", tree.address - base_address_);
+    tree.group = 0;
+  }
 }
 
 const ClassEntry* Reader::find_class(std::uint32_t id) const { return find_by_id(classes_, id); }
 const MethodEntry* Reader::find_method(std::uint32_t id) const { return find_by_id(methods_, id); }
+const TreeEntry* Reader::find_tree(std::uint32_t id) const { return find_by_id(trees_, id); }
+
+TreeState Reader::state_of(const TreeEntry& tree) const {
+  const auto offset = offset_of(tree.address, sizeof(TreeHeader));
+  if (!offset) return {};
+  const auto* header = at<TreeHeader>(*offset);
+  return {.nodes = header->nodes,
+          .threads = header->threads,
+          .moves = __atomic_load_n(&header->move.sequence, __ATOMIC_ACQUIRE)};
+}
+
+Overflow Reader::overflow_of(std::uint32_t tree_id) const {
+  Overflow sum;
+  const auto comes_before = [](const OverflowEntry& entry, std::uint32_t id) { return entry.tree_id < id; };
+  auto it = std::lower_bound(overflows_.begin(), overflows_.end(), tree_id, comes_before);
+  for (; it != overflows_.end() && it->tree_id == tree_id; ++it) {
+    const auto* page = at<OverflowPage>(it->offset);
+    sum.calls += page->node.calls + page->site.child;
+    sum.bytecodes += page->node.bytecodes + page->site.bytecodes;
+  }
+  return sum;
+}
 
 std::uint64_t Reader::limit() const {
   if (summary_.state != State::kRunning) return limit_;

@@ -28,6 +28,7 @@ class Damage {
   static constexpr std::size_t kMaxNotes = 16;
 
   void add(std::string_view what, std::uint64_t offset);
+  void add(const Damage& more);
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -82,8 +83,23 @@ struct MethodEntry {
 struct TreeEntry {
   std::uint32_t id;
   std::uint32_t flags;    // TreeFlags
+  std::uint32_t group;    // the id of the tree it is a member of; 0 if it is none
   std::uint64_t address;  // of its TreeHeader
   std::uint64_t root;     // of its root Node
+};
+
+// What a tree says of itself at the moment.
+struct TreeState {
+  std::uint64_t nodes;    // that it has memory for
+  std::uint64_t threads;  // of a group: how many there were
+  std::uint64_t moves;    // of a group: changes while counts are moved to it
+};
+
+// What became of a tree while it was walked.
+enum class Walked : std::uint8_t {
+  kWhole,
+  kEnding,  // counts are being moved to its group: right only if TreeState::moves is still as it was before both walks
+  kGone,    // its thread has ended: what was visited means nothing
 };
 
 struct ThreadEntry {
@@ -99,7 +115,8 @@ struct Context {
   std::uint32_t depth;  // 1 for what the thread itself started
   std::uint32_t method_id;
   const MethodEntry* method;  // null if the arena has no record of it
-  SiteInfo site;              // in the caller
+  std::uint32_t site_index;   // in the caller
+  SiteInfo site;
   std::uint64_t calls;
   std::uint64_t bytecodes;  // complete: constants of single-path methods are added
 };
@@ -108,10 +125,9 @@ struct Context {
 // callees.
 inline constexpr std::uint32_t kDeeperId = 0xfffffffe;
 
-// What there is to say of a tree beside its contexts.
+// What there is to say of a tree that was walked, beside its contexts.
 struct TreeSummary {
-  std::uint64_t overflow_calls = 0;  // counted without a context since the arena was full
-  std::uint64_t overflow_bytecodes = 0;
+  Walked walked = Walked::kWhole;
   std::uint64_t folded_sites = 0;  // call sites whose callee goes on with a node on its path
   std::uint64_t cut_contexts = 0;  // those below kDeeperId
 };
@@ -131,6 +147,7 @@ class Reader {
   // Null if there is none.
   [[nodiscard]] const ClassEntry* find_class(std::uint32_t id) const;
   [[nodiscard]] const MethodEntry* find_method(std::uint32_t id) const;
+  [[nodiscard]] const TreeEntry* find_tree(std::uint32_t id) const;
 
   // Damage met while opening.
   [[nodiscard]] const Damage& damage() const { return damage_; }
@@ -138,7 +155,11 @@ class Reader {
   // All contexts of a tree in preorder: a caller before its callees, call sites in the order of the code. Callees of a
   // site that a native or intrinsic method is called at are taken for called by it, unless they have its name and
   // descriptor: then the site is a virtual call with several targets. Depth is limited by memory only.
+  // A group must be walked before its members: then nothing is visited twice, even if threads end meanwhile.
   TreeSummary walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
+  [[nodiscard]] TreeState state_of(const TreeEntry& tree) const;
+  // Tree 0: of threads that have none.
+  [[nodiscard]] Overflow overflow_of(std::uint32_t tree_id) const;
 
   // Mode exact:flat: there are no trees. Threads have blocks (ThreadEntry::tree_id) from kFirstFlatBlock on, and what
   // is visited are methods, by id, at depth 1.
@@ -158,6 +179,7 @@ class Reader {
   bool read_method(std::uint64_t offset, std::uint64_t size);
   bool read_thread(std::uint64_t offset, std::uint64_t size);
   bool read_tree(std::uint64_t offset, std::uint64_t size);
+  void read_overflow(std::uint64_t chunk, std::uint64_t size);
   void index_tables();
   // Where an address of the target lies in the file, if `size` bytes in use are there and it is aligned.
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t size) const;
@@ -181,6 +203,11 @@ class Reader {
   std::vector<MethodEntry> methods_;
   std::vector<TreeEntry> trees_;
   std::vector<ThreadEntry> threads_;
+  struct OverflowEntry {
+    std::uint32_t tree_id;
+    std::uint64_t offset;  // of its OverflowPage
+  };
+  std::vector<OverflowEntry> overflows_;  // by tree
   Damage damage_;
 };
 

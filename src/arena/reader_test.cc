@@ -71,9 +71,10 @@ TEST(ArenaReader, ReadsTablesAndTrees) {
   EXPECT_EQ(reader->summary().state, State::kEnded);
   EXPECT_EQ(reader->classes().size(), 2u);
   EXPECT_EQ(reader->methods().size(), 9u);
-  ASSERT_EQ(reader->threads().size(), 3u);
-  EXPECT_EQ(reader->threads()[1].name, "Thread-3");
+  ASSERT_EQ(reader->threads().size(), 2u);
+  EXPECT_EQ(reader->threads()[1].name, "worker");
   ASSERT_EQ(reader->trees().size(), 2u);
+  EXPECT_EQ(reader->state_of(reader->trees()[0]).threads, 2u);
   Damage damage;
   EXPECT_THAT(
       contexts(*reader, 0, damage),
@@ -81,10 +82,9 @@ TEST(ArenaReader, ReadsTablesAndTrees) {
                   "3 other 1 3 @30", "2 sleep0 1 0 @14", "3 callback 1 5 @0", "4 get 1 3 @40", "1 exit 1 2 @0"));
   EXPECT_THAT(contexts(*reader, 1, damage), ElementsAre("1 run 1 100 @0"));
   EXPECT_EQ(damage.count(), 0u);
-  const TreeSummary summary = reader->walk(
-      reader->trees()[0], [](const Context&) {}, damage);
-  EXPECT_EQ(summary.overflow_calls, 10u);
-  EXPECT_EQ(summary.overflow_bytecodes, 99u);
+  EXPECT_EQ(reader->overflow_of(1).calls, 10u);
+  EXPECT_EQ(reader->overflow_of(1).bytecodes, 99u);
+  EXPECT_EQ(reader->overflow_of(2).calls, 0u);
 }
 
 TEST(ArenaReader, TargetsOfAVirtualCallAreSiblingsEvenIfOneIsNative) {
@@ -100,16 +100,85 @@ thread main
               ElementsAre("1 a 1 1 @0", "2 hash 2 2 @5", "2 hash 3 3 @5", "2 hash 1 0 @5", "3 back 4 4 @0"));
 }
 
-TEST(ArenaReader, OverflowIsWhatTheAgentSummedUpAndNoDamage) {
+TEST(ArenaReader, OverflowIsReadAtAnyMomentAndNoDamage) {
   TestArena arena("thread main\n  A.a()V 1 1\n  overflow 12 120\n");
-  arena.at<TreeHeader>(arena.tree(0)).overflow = 0x123456789000;  // private memory of the agent
+  arena.at<TreeHeader>(arena.tree(0)).overflow = 0x123456789000;  // where the agent mapped the page a second time
   const auto reader = Reader::over(arena.bytes());
+  EXPECT_EQ(reader->overflow_of(1).calls, 12u);
+  arena.at<OverflowPage>(arena.overflows()[0]).node.calls += 1;
+  EXPECT_EQ(reader->overflow_of(1).calls, 13u);
+  EXPECT_EQ(reader->overflow_of(1).bytecodes, 120u);
+  EXPECT_THAT(contexts(arena), ElementsAre("1 a 1 1 @0"));
+}
+
+constexpr const char* kGroup = R"(
+thread virtual + virtual
+  A.a()V 10 100
+    A.b()V 5 50 @2 leaf
+member
+  A.a()V 1 10
+    A.b()V 3 30 @2 leaf
+)";
+
+TEST(ArenaReader, AMoveThatWasUnderWayCountsOnce) {
+  TestArena arena(kGroup);
+  const auto reader = Reader::over(arena.bytes());
+  ASSERT_EQ(reader->trees()[1].group, reader->trees()[0].id);
+  const auto all = [&] {
+    Damage damage;
+    std::vector<std::string> lines = contexts(*reader, 0, damage);
+    const std::vector<std::string> of_member = contexts(*reader, 1, damage);
+    lines.insert(lines.end(), of_member.begin(), of_member.end());
+    EXPECT_EQ(damage.count(), 0u);
+    return lines;
+  };
+  // The counts of a() are moved, one store after the other; the JVM may be killed between any two of them.
+  auto& move = arena.at<TreeHeader>(arena.tree(0)).move;
+  auto& to = arena.at<Node>(arena.nodes()[0]);
+  auto& from = arena.at<Node>(arena.nodes()[1]);
+  arena.at<TreeHeader>(arena.tree(1)).lease = 4 + kTreeEnding;
+  const auto before = ElementsAre("1 a 10 100 @0", "2 b 5 50 @2", "1 a 1 10 @0", "2 b 3 30 @2");
+  const auto after = ElementsAre("1 a 11 110 @0", "2 b 5 50 @2", "1 a 0 0 @0", "2 b 3 30 @2");
+  move.source = TestArena::kBase + arena.nodes()[1];
+  move.target = TestArena::kBase + arena.nodes()[0];
+  move.calls = 11;
+  EXPECT_THAT(all(), before);
+  move.bytecodes = 110;
+  EXPECT_THAT(all(), before);
+  move.sequence = 1;
+  EXPECT_THAT(all(), after);
+  to.calls = 11;
+  EXPECT_THAT(all(), after);
+  to.bytecodes = 110;
+  from.calls = 0;
+  EXPECT_THAT(all(), after);
+  from.bytecodes = 0;
+  EXPECT_THAT(all(), after);
+  move.sequence = 2;
+  EXPECT_THAT(all(), after);
+}
+
+TEST(ArenaReader, AMemberThatIsGivenAwayWhileItIsReadIsGone) {
+  TestArena arena(kGroup);
+  const auto reader = Reader::over(arena.bytes());
+  const TreeEntry& member = reader->trees()[1];
   Damage damage;
-  const TreeSummary summary = reader->walk(
-      reader->trees()[0], [](const Context&) {}, damage);
-  EXPECT_EQ(summary.overflow_calls, 12u);
-  EXPECT_EQ(summary.overflow_bytecodes, 120u);
-  EXPECT_EQ(damage.count(), 0u);
+  const auto walk = [&](const std::function<void(const Context&)>& visit) {
+    return reader->walk(member, visit, damage).walked;
+  };
+  const auto nothing = [](const Context&) {};
+  EXPECT_EQ(walk(nothing), Walked::kWhole);
+  auto& lease = arena.at<TreeHeader>(arena.tree(1)).lease;
+  lease = 4 + kTreeEnding;
+  EXPECT_EQ(walk(nothing), Walked::kEnding);
+  const auto meanwhile = [&](const Context&) {
+    lease = 8 + kTreeInUse;
+    arena.at<CallSite>(arena.nodes()[1] + sizeof(Node) + sizeof(CallSite)).method_id = 77;
+  };
+  EXPECT_EQ(walk(meanwhile), Walked::kGone);
+  EXPECT_EQ(damage.count(), 0u) << "what was found then is no damage";
+  lease = 8 + kTreeFree;
+  EXPECT_EQ(walk([](const Context&) { ADD_FAILURE(); }), Walked::kWhole);
 }
 
 TEST(ArenaReader, ACallSiteWhoseRecursionWasFoldedLeadsNowhereNew) {
@@ -182,7 +251,7 @@ TEST(ArenaReader, RefusesWhatIsNoArena) {
   TestArena arena(kDrawing);
   EXPECT_THAT(error(arena.bytes().first(100)), HasSubstr("shorter than the header"));
   arena.header().version = 7;
-  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 7; this Sonde reads version 2"));
+  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 7; this Sonde reads version 3"));
   arena.header().magic[0] = 'X';
   EXPECT_THAT(error(arena.bytes()), HasSubstr("does not start with SONDEARN"));
   std::memset(arena.header().magic, 0, sizeof kMagic);
@@ -285,7 +354,8 @@ TEST(ArenaReader, SeesWhatAWriterWritesAtOnce) {
   auto* node = reinterpret_cast<Node*>(site + 1);
   root->site_count = 1;
   tree->root = writer.address(root);
-  const TreeRecord tree_record = {.header = {}, .tree_id = 1, .flags = 0, .address = writer.address(tree)};
+  const TreeRecord tree_record = {
+      .header = {}, .tree_id = 1, .flags = 0, .address = writer.address(tree), .group = 0, .reserved = 0};
   ASSERT_TRUE(writer.append(record(tree_record, RecordKind::kTree, "")));
   writer.count(Counter::kRecordsDropped, 3);
 

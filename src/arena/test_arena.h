@@ -4,13 +4,14 @@
 // method it is. Calls that have no @line are made from nowhere in particular; @12 and @12b are two call sites of
 // line 12.
 //
-//   thread main + Thread-3             the tree was used by two threads, one after the other
+//   thread main + Thread-3             two threads that have ended are a group
 //     App.main([Ljava/lang/String;)V 1 20
 //       App.get()I 3 9 @12 leaf        counted in the call site of App.main
 //       App.run()V 2 14 @12b path=7    a single-path method: 7 bytecodes per call
 //       java/lang/Thread.sleep0(J)V 1 0 @14 native
 //         App.callback()V 1 5          called by native code, so it hangs at the same call site
 //     overflow 10 99                   what found no room
+//   member                             a thread of the group that lives; `member ending`, `member free`
 //
 // The layout is that of layout.h, written here a second time so that Writer and SondeRT are not their own judges.
 #pragma once
@@ -46,6 +47,8 @@ struct DrawnThread {
   std::vector<DrawnCall> calls;  // preorder
   std::uint64_t overflow_calls = 0;
   std::uint64_t overflow_bytecodes = 0;
+  bool is_member = false;  // of the group before it
+  TreeUse use = kTreeInUse;
 };
 
 inline std::vector<DrawnThread> parse_drawing(std::string_view drawing) {
@@ -61,6 +64,11 @@ inline std::vector<DrawnThread> parse_drawing(std::string_view drawing) {
         thread.names.push_back(names.substr(0, plus));
       }
       thread.names.push_back(names);
+      continue;
+    }
+    if (line.compare(indent, 6, "member") == 0) {
+      const TreeUse use = line.ends_with("ending") ? kTreeEnding : line.ends_with("free") ? kTreeFree : kTreeInUse;
+      threads.push_back({.names = {}, .calls = {}, .is_member = true, .use = use});
       continue;
     }
     SONDE_CHECK(!threads.empty() && indent % 2 == 0);
@@ -130,7 +138,8 @@ class TestArena {
   // Where the nodes are, by their number among all drawn calls that have one.
   [[nodiscard]] const std::vector<std::uint64_t>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::uint64_t>& extras() const { return extras_; }
-  [[nodiscard]] std::uint64_t tree(std::size_t index) const { return trees_[index]; }  // its TreeHeader
+  [[nodiscard]] const std::vector<std::uint64_t>& overflows() const { return overflows_; }  // OverflowPages
+  [[nodiscard]] std::uint64_t tree(std::size_t index) const { return trees_[index]; }       // its TreeHeader
 
  private:
   struct Method {
@@ -231,10 +240,19 @@ class TestArena {
       write_method(method, (method.flags & kNative) != 0 ? 0 : classes.at(method.class_name));
     }
     for (std::uint32_t id = 1; id <= threads.size(); ++id) {
+      const DrawnThread& drawn = threads[id - 1];
       const std::uint64_t record = begin_record<TreeRecord>(RecordKind::kTree, 0);
       at<TreeRecord>(record).tree_id = id;
+      if (drawn.names.size() > 1) at<TreeRecord>(record).flags = kTreeOfGroup;
+      if (drawn.is_member) {
+        at<TreeRecord>(record).flags = kTreeOfMember;
+        at<TreeRecord>(record).group = last_group_;
+      } else {
+        last_group_ = id;
+      }
       tree_records_.push_back(record);
-      for (const std::string& name : threads[id - 1].names) {
+      if (!drawn.names.empty()) {
+        const std::string& name = drawn.names[0];
         const std::uint64_t thread = begin_record<ThreadRecord>(RecordKind::kThread, name.size());
         at<ThreadRecord>(thread).tree_id = id;
         at<ThreadRecord>(thread).java_thread_id = id;
@@ -312,8 +330,8 @@ class TestArena {
     at<TreeRecord>(tree_records_[id - 1]).address = kBase + tree;
     const std::uint64_t root = new_node(0, 1);
     at<TreeHeader>(tree).root = kBase + root;
-    at<TreeHeader>(tree).overflow_calls = thread.overflow_calls;
-    at<TreeHeader>(tree).overflow_bytecodes = thread.overflow_bytecodes;
+    at<TreeHeader>(tree).lease = 4 + thread.use;
+    at<TreeHeader>(tree).threads = thread.names.size();
     std::vector<std::string> sites;
     const std::vector<std::ptrdiff_t> callers = callers_of(thread, sites);
     std::vector<std::uint64_t> node_of_call;
@@ -343,6 +361,22 @@ class TestArena {
         at<CallSite>(record).bytecodes = stored;
       }
     }
+    at<TreeHeader>(tree).nodes = thread.calls.size();
+    close_chunk(chunk);
+    if (thread.overflow_calls != 0 || thread.overflow_bytecodes != 0) write_overflow(id, thread);
+  }
+
+  void write_overflow(std::uint32_t id, const DrawnThread& thread) {
+    const std::uint64_t chunk = open_chunk(ChunkKind::kOverflow, 0);
+    while (size() % kPageSize != 0) words_.push_back(0);
+    const std::uint64_t page = allocate(kPageSize);
+    overflows_.push_back(page);
+    auto& overflow = at<OverflowPage>(page);
+    overflow.is_used = 1;
+    overflow.tree_id = id;
+    overflow.node.calls = thread.overflow_calls - 1;  // one of them was a leaf
+    overflow.site.child = 1;
+    overflow.node.bytecodes = thread.overflow_bytecodes;
     close_chunk(chunk);
   }
 
@@ -352,6 +386,8 @@ class TestArena {
   std::vector<std::uint64_t> trees_;
   std::vector<std::uint64_t> nodes_;
   std::vector<std::uint64_t> extras_;
+  std::vector<std::uint64_t> overflows_;
+  std::uint32_t last_group_ = 0;
 };
 
 }  // namespace sonde::arena

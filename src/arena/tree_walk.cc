@@ -2,7 +2,11 @@
 // Reader::walk. A node is accepted only if it names the very record that led to it as its parent_site, and an
 // ExtraCallSite only if it belongs to the node whose list it is in. Each node can thus be reached in one way, and no
 // cycle can be, whatever the bytes are. Structures that overlap could still make the walk long: a budget ends it.
+//
+// A member tree may be given to another thread while it is walked. Its lease then differs afterwards, and what was
+// visited, or found damaged, meant nothing.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -10,14 +14,51 @@
 #include "arena/reader.h"
 
 namespace sonde::arena {
+namespace {
+
+struct Counts {
+  std::uint64_t calls;
+  std::uint64_t bytecodes;
+};
+
+// The move that is under way to a group, if there is one (see arena::Move).
+class PendingMove {
+ public:
+  explicit PendingMove(const Move* move) : move_(move) {
+    if (move == nullptr) return;
+    const std::uint64_t sequence = acquire(move->sequence);
+    source_ = acquire(move->source);
+    target_ = acquire(move->target);
+    counts_ = {.calls = acquire(move->calls), .bytecodes = acquire(move->bytecodes)};
+    if (sequence % 2 == 1 && acquire(move->sequence) == sequence) sequence_ = sequence;
+  }
+
+  // The counts of a record that says `counts` of itself.
+  [[nodiscard]] Counts correct(std::uint64_t record, Counts counts) const {
+    if (sequence_ == 0 || (record != source_ && record != target_)) return counts;
+    if (acquire(move_->sequence) != sequence_) return counts;
+    return record == target_ ? counts_ : Counts{};
+  }
+
+ private:
+  const Move* move_;
+  std::uint64_t sequence_ = 0;  // 0: there is none
+  std::uint64_t source_ = 0;
+  std::uint64_t target_ = 0;
+  Counts counts_ = {};
+};
+
+}  // namespace
+
 class TreeWalk {
  public:
   TreeWalk(const Reader& reader, std::uint64_t depth_limit, const std::function<void(const Context&)>& visit,
-           Damage& damage)
+           Damage& damage, const Move* move)
       : reader_(reader),
         depth_limit_(depth_limit),
         visit_(visit),
         damage_(damage),
+        move_(move),
         budget_(reader.limit() / sizeof(CallSite) + 1) {}
 
   void run(std::uint64_t root_address) {
@@ -29,7 +70,7 @@ class TreeWalk {
       pending_.pop_back();
       if (callee.is_cut) ++summary_.cut_contexts;
       if (callee.node == 0) {
-        emit(callee, callee.value, callee.bytecodes);
+        emit(callee, callee.counts);
       } else {
         visit_node(callee);
       }
@@ -46,14 +87,22 @@ class TreeWalk {
     const MethodEntry* method;
     std::uint32_t site_index;
     SiteInfo site;
-    std::uint64_t value;  // CallSite::child
-    std::uint64_t bytecodes;
+    Counts counts;       // of its CallSite; calls are the address of its node, if it has one
     std::uint64_t node;  // offset, 0 if it has none
     bool is_cut = false;
   };
 
-  void emit(const Callee& callee, std::uint64_t calls, std::uint64_t stored) {
-    std::uint64_t bytecodes = bytecodes_of(callee.method, calls, stored);
+  // Of a Node or CallSite. In this order: a correction is stored after the call it corrects was counted.
+  [[nodiscard]] Counts counts_at(std::uint64_t offset) const {
+    static_assert(offsetof(Node, calls) == offsetof(CallSite, child));
+    static_assert(offsetof(Node, bytecodes) == offsetof(CallSite, bytecodes));
+    const auto* record = reader_.at<CallSite>(offset);
+    const std::uint64_t bytecodes = acquire(record->bytecodes);
+    return move_.correct(reader_.base_address_ + offset, {.calls = relaxed(record->child), .bytecodes = bytecodes});
+  }
+
+  void emit(const Callee& callee, Counts counts) {
+    std::uint64_t bytecodes = bytecodes_of(callee.method, counts.calls, counts.bytecodes);
     if (static_cast<std::int64_t>(bytecodes) < 0) {
       damage_.add("method " + std::to_string(callee.method_id) + " has a negative count of bytecodes", callee.node);
       bytecodes = 0;
@@ -61,16 +110,14 @@ class TreeWalk {
     visit_({.depth = callee.depth,
             .method_id = callee.method_id,
             .method = callee.method,
+            .site_index = callee.site_index,
             .site = callee.site,
-            .calls = calls,
+            .calls = counts.calls,
             .bytecodes = bytecodes});
   }
 
   void visit_node(const Callee& callee) {
-    const auto* node = reader_.at<Node>(callee.node);
-    // In this order: a correction is stored after the call it corrects was counted.
-    const std::uint64_t stored = acquire(node->bytecodes);
-    emit(callee, relaxed(node->calls), stored);
+    emit(callee, counts_at(callee.node));
     expand(callee.node, callee.method, callee.depth);
   }
 
@@ -122,27 +169,25 @@ class TreeWalk {
     const MethodEntry* method = reader_.find_method(method_id);
     // Loaded since the arena was opened; the next look will have it.
     if (method == nullptr && reader_.summary().state == State::kRunning) return;
-    const std::uint64_t bytecodes = acquire(site->bytecodes);
-    const std::uint64_t value = relaxed(site->child);
+    const Counts counts = counts_at(record);
     Callee callee = {.depth = depth,
                      .method_id = method_id,
                      .method = method,
                      .site_index = site_index,
                      .site = caller != nullptr ? caller->site(site_index) : SiteInfo{},
-                     .value = value,
-                     .bytecodes = bytecodes,
+                     .counts = counts,
                      .node = 0};
     if (method == nullptr || !method->has_no_node()) {
-      if (method != nullptr && (bytecodes == kFolded || bytecodes == kCut)) {
-        if (bytecodes == kFolded) ++summary_.folded_sites;
+      if (method != nullptr && (counts.bytecodes == kFolded || counts.bytecodes == kCut)) {
+        if (counts.bytecodes == kFolded) ++summary_.folded_sites;
         return;
       }
-      switch (node_at(value, record, method_id, callee.node)) {
+      switch (node_at(counts.calls, record, method_id, callee.node)) {
         case Found::kNode: break;
         case Found::kUnfinished: return;
         case Found::kNothing:
           // Without a record it may be a leaf, and the value its calls. An address is no number of calls.
-          if (method == nullptr && !reader_.offset_of(value, sizeof(Node))) break;
+          if (method == nullptr && !reader_.offset_of(counts.calls, sizeof(Node))) break;
           return damage_.add("a call site of method " + std::to_string(method_id) + " leads to no node of it", record);
       }
     }
@@ -239,6 +284,7 @@ class TreeWalk {
   const std::uint64_t depth_limit_;
   const std::function<void(const Context&)>& visit_;
   Damage& damage_;
+  const PendingMove move_;
   std::uint64_t budget_;
   std::vector<Callee> pending_;  // the next one is the last
   std::vector<Callee> callees_;  // of the node in work
@@ -247,19 +293,32 @@ class TreeWalk {
 
 TreeSummary Reader::walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit,
                          Damage& damage) const {
-  const auto header_offset = offset_of(tree.address, sizeof(TreeHeader));
-  if (!header_offset) {
+  const auto header_of = [&](const TreeEntry* entry) -> const TreeHeader* {
+    const auto offset = entry != nullptr ? offset_of(entry->address, sizeof(TreeHeader)) : std::nullopt;
+    return offset ? at<TreeHeader>(*offset) : nullptr;
+  };
+  const TreeHeader* header = header_of(&tree);
+  if (header == nullptr) {
     damage.add("tree " + std::to_string(tree.id) + " lies outside what is in use", tree.address);
     return {};
   }
-  const auto* header = at<TreeHeader>(*header_offset);
-  TreeWalk walk(*this, header->depth_limit, visit, damage);
+  if (tree.group == 0) {
+    TreeWalk walk(*this, header->depth_limit, visit, damage,
+                  (tree.flags & kTreeOfGroup) != 0 ? &header->move : nullptr);
+    walk.run(tree.root);
+    return walk.summary();
+  }
+  const std::uint64_t lease = acquire(header->lease);
+  if (lease % 4 == kTreeFree) return {};
+  const TreeHeader* group = header_of(find_tree(tree.group));
+  Damage found;
+  TreeWalk walk(*this, header->depth_limit, visit, found, group != nullptr ? &group->move : nullptr);
   walk.run(tree.root);
-
-  // The overflow node itself is private memory of the agent, which sums it up here when a thread or the JVM ends.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (relaxed(header->lease) != lease) return {.walked = Walked::kGone};
+  damage.add(found);
   TreeSummary summary = walk.summary();
-  summary.overflow_calls = header->overflow_calls;
-  summary.overflow_bytecodes = header->overflow_bytecodes;
+  if (lease % 4 == kTreeEnding) summary.walked = Walked::kEnding;
   return summary;
 }
 

@@ -133,6 +133,11 @@ ChunkHeader* Writer::new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t
   return chunk;
 }
 
+bool Writer::map_again(const void* pages, std::uint64_t size, void* at) {
+  const auto offset = static_cast<off_t>(static_cast<const std::uint8_t*>(pages) - memory_);
+  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, offset) == at;
+}
+
 bool Writer::append(Bytes record) {
   const auto fits = [&] {
     return records_ != nullptr && records_->used.load(std::memory_order_relaxed) + record.size() <= records_->size;

@@ -41,6 +41,9 @@ class Writer {
   bool reserve_flat(std::uint32_t last_method_id, std::uint64_t blocks);
   [[nodiscard]] std::uint8_t* flat_region() { return memory_ + header().flat_offset; }
 
+  // Maps some pages of the arena a second time at an address, in place of what is there.
+  bool map_again(const void* pages, std::uint64_t size, void* at);
+
   // Copies a complete record (RecordHeader first) into the current chunk of records. False if there is no room.
   bool append(Bytes record);
 

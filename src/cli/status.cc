@@ -15,7 +15,10 @@ struct Contents {
   std::uint64_t contexts = 0;
   std::uint32_t depth = 0;
   std::uint64_t methods_called = 0;
-  double bytes_per_context = 0;
+  double bytes_per_node = 0;  // of the arena
+  std::uint64_t threads = 0;
+  std::uint64_t groups = 0;  // call trees that several threads share
+  std::uint64_t threads_in_groups = 0;
 };
 
 Contents contents_of(const profile::Profile& profile) {
@@ -28,9 +31,15 @@ Contents contents_of(const profile::Profile& profile) {
     is_called[profile.tree.method[node].value()] = true;
   }
   contents.methods_called = static_cast<std::uint64_t>(std::count(is_called.begin(), is_called.end(), true));
-  if (contents.contexts != 0) {
-    contents.bytes_per_context =
-        static_cast<double>(profile.recording.arena_bytes) / static_cast<double>(contents.contexts);
+  for (const profile::Thread& thread : profile.threads) {
+    contents.threads += 1 + thread.more;
+    if (thread.more == 0) continue;
+    ++contents.groups;
+    contents.threads_in_groups += 1 + thread.more;
+  }
+  const profile::Recording& recording = profile.recording;
+  if (recording.arena_nodes != 0) {
+    contents.bytes_per_node = static_cast<double>(recording.arena_bytes) / static_cast<double>(recording.arena_nodes);
   }
   return contents;
 }
@@ -41,12 +50,16 @@ void print_text(const profile::Profile& profile, const Contents& contents, const
   text += fmt::format("Own cost  {} of CPU for rewriting classes\n",
                       seconds(std::chrono::nanoseconds(recording.own_cpu_ns)));
   text += fmt::format("Arena     {} of {} used", byte_size(recording.arena_bytes), byte_size(recording.arena_capacity));
-  text += recording.is_flat() ? "\n" : fmt::format(", {:.0f} bytes per context\n", contents.bytes_per_context);
-  text += recording.is_flat()
-              ? fmt::format("Contents  {} counters, no contexts; {} threads\n", grouped(contents.contexts),
-                            grouped(profile.threads.size()))
-              : fmt::format("Contents  {} contexts, {} deep at most; {} threads\n", grouped(contents.contexts),
-                            grouped(contents.depth), grouped(profile.threads.size()));
+  text += recording.is_flat() ? "\n"
+                              : fmt::format(", {:.0f} bytes for each of {} nodes\n", contents.bytes_per_node,
+                                            grouped(recording.arena_nodes));
+  text += recording.is_flat() ? fmt::format("Contents  {} counters, no contexts\n", grouped(contents.contexts))
+                              : fmt::format("Contents  {} contexts, {} deep at most\n", grouped(contents.contexts),
+                                            grouped(contents.depth));
+  text += fmt::format("Threads   {} in {} call trees", grouped(contents.threads), grouped(profile.threads.size()));
+  text += contents.groups == 0 ? "\n"
+                               : fmt::format("; {} of these have {} threads together\n", grouped(contents.groups),
+                                             grouped(contents.threads_in_groups));
   text += fmt::format("Methods   {} called of {} known, in {} classes\n", grouped(contents.methods_called),
                       grouped(profile.methods.size() - 1), grouped(profile.classes.size() - 1));
   if (profile.counters.empty() && recording.damage_count == 0) text += "Losses    none\n";
@@ -59,10 +72,13 @@ void print_json(const profile::Profile& profile, const Contents& contents, const
   json["own_cpu_ns"] = profile.recording.own_cpu_ns;
   json["arena"] = {{"bytes", profile.recording.arena_bytes},
                    {"capacity", profile.recording.arena_capacity},
-                   {"bytes_per_context", contents.bytes_per_context}};
+                   {"nodes", profile.recording.arena_nodes},
+                   {"bytes_per_node", contents.bytes_per_node}};
   json["contexts"] = contents.contexts;
   json["depth"] = contents.depth;
-  json["threads"] = profile.threads.size();
+  json["threads"] = contents.threads;
+  json["call_trees"] = profile.threads.size();
+  json["groups"] = contents.groups;
   json["classes"] = profile.classes.size() - 1;
   json["methods"] = profile.methods.size() - 1;
   json["methods_called"] = contents.methods_called;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/modified_utf8.h"
+#include "profile/group_tree.h"
 
 namespace sonde::profile {
 namespace {
@@ -55,20 +56,8 @@ class Ingest {
     profile_.recording = recording_of(reader_.summary());
     for (const auto& [id, value] : reader_.counters()) profile_.counters.push_back(counter_value(id, value));
     add_methods();
-    std::unordered_map<std::uint32_t, Thread> threads = threads_by_tree();
-    for (const arena::TreeEntry& tree : reader_.trees()) {
-      add_tree(tree);
-      const auto it = threads.find(tree.id);
-      profile_.threads.push_back(it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"});
-    }
-    add_counter(Counter::kContextsCut, cut_contexts_);
-    add_counter(Counter::kRecursionFolded, folded_sites_);
-    for (std::uint32_t block = arena::kFirstFlatBlock; block < reader_.flat_blocks_end(); ++block) {
-      const auto it = threads.find(block);
-      if (it == threads.end() && !names_were_dropped()) continue;  // its record comes in this moment
-      add_flat_block(block);
-      profile_.threads.push_back(it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"});
-    }
+    add_trees();
+    add_flat_blocks();
     if (profile_.tree.size() > std::numeric_limits<std::uint32_t>::max()) {
       return Error{ErrorCode::kTooLarge, "more than 4 billion contexts"};
     }
@@ -140,7 +129,38 @@ class Ingest {
     return intern_method({.cls = ClassId(0), .name = std::move(name), .descriptor = "", .kind = MethodKind::kPseudo});
   }
 
-  // The first thread of each tree gives the name, the others are counted.
+  void add_trees() {
+    std::unordered_map<std::uint32_t, Thread> threads = threads_by_tree();
+    std::unordered_map<std::uint32_t, std::vector<const arena::TreeEntry*>> members;
+    for (const arena::TreeEntry& tree : reader_.trees()) members[tree.group].push_back(&tree);
+    for (const arena::TreeEntry* tree : members[0]) {
+      const auto it = threads.find(tree->id);
+      Thread thread = it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"};
+      profile_.tree.push(0, kRootMethod, 0, 0, 0);
+      if ((tree->flags & arena::kTreeOfGroup) != 0) {
+        add_group(*tree, members[tree->id]);
+        const std::uint64_t count = reader_.state_of(*tree).threads;
+        if (count > 1) thread.more = static_cast<std::uint32_t>(count - 1);
+      } else {
+        note(reader_.walk(
+            *tree, [&](const arena::Context& context) { push(context); }, damage_));
+        add_overflow(reader_.overflow_of(tree->id));
+      }
+      profile_.threads.push_back(std::move(thread));
+    }
+    if (const arena::Overflow overflow = reader_.overflow_of(0); overflow.calls != 0) {
+      profile_.tree.push(0, kRootMethod, 0, 0, 0);
+      add_overflow(overflow);
+      profile_.threads.push_back({.name = "(threads without a call tree)"});
+    }
+    for (const arena::TreeEntry& tree : reader_.trees()) profile_.recording.arena_nodes += reader_.state_of(tree).nodes;
+    add_counter(Counter::kThreadsEndedMeanwhile, ended_meanwhile_);
+    add_counter(Counter::kContextsCut, cut_contexts_);
+    add_counter(Counter::kRecursionFolded, folded_sites_);
+    std::ranges::sort(profile_.counters, {}, &CounterValue::id);
+  }
+
+  // The first thread of each tree or block gives the name, the others are counted.
   std::unordered_map<std::uint32_t, Thread> threads_by_tree() {
     std::unordered_map<std::uint32_t, Thread> threads;
     for (const arena::ThreadEntry& entry : reader_.threads()) {
@@ -157,18 +177,54 @@ class Ingest {
     return threads;
   }
 
-  void add_tree(const arena::TreeEntry& entry) {
-    CallTree& tree = profile_.tree;
-    tree.push(0, kRootMethod, 0, 0, 0);
-    const auto visit = [&](const arena::Context& context) {
-      tree.push(context.depth, method_of(context), context.site.line, context.calls, context.bytecodes);
-    };
-    const arena::TreeSummary summary = reader_.walk(entry, visit, damage_);
-    if (summary.overflow_calls != 0 || summary.overflow_bytecodes != 0) {
-      tree.push(1, pseudo_method(std::string(kOverflowName)), 0, summary.overflow_calls, summary.overflow_bytecodes);
+  // Threads that end while we look may be missing. None is there twice, since their counts are moved to the group, and
+  // that was looked at first.
+  void add_group(const arena::TreeEntry& group, const std::vector<const arena::TreeEntry*>& members) {
+    GroupTree tree;
+    std::vector<arena::Context> contexts;
+    const auto collect = [&](const arena::Context& context) { contexts.push_back(context); };
+    const std::uint64_t moves = reader_.state_of(group).moves;
+    note(reader_.walk(group, collect, damage_));
+    tree.add(contexts);
+    arena::Overflow overflow = reader_.overflow_of(group.id);
+    for (const arena::TreeEntry* member : members) {
+      contexts.clear();
+      const arena::TreeSummary summary = reader_.walk(*member, collect, damage_);
+      const bool is_right = summary.walked == arena::Walked::kWhole ||
+                            (summary.walked == arena::Walked::kEnding && reader_.state_of(group).moves == moves);
+      note(summary);
+      if (is_right) tree.add(contexts);
+      if (!is_right) ++ended_meanwhile_;
+      const arena::Overflow of_member = reader_.overflow_of(member->id);
+      overflow.calls += of_member.calls;
+      overflow.bytecodes += of_member.bytecodes;
     }
+    tree.visit([&](const arena::Context& context) { push(context); });
+    add_overflow(overflow);
+  }
+
+  void note(const arena::TreeSummary& summary) {
     folded_sites_ += summary.folded_sites;
     cut_contexts_ += summary.cut_contexts;
+  }
+
+  void push(const arena::Context& context) {
+    profile_.tree.push(context.depth, method_of(context), context.site.line, context.calls, context.bytecodes);
+  }
+
+  void add_overflow(const arena::Overflow& overflow) {
+    if (overflow.calls == 0 && overflow.bytecodes == 0) return;
+    profile_.tree.push(1, pseudo_method(std::string(kOverflowName)), 0, overflow.calls, overflow.bytecodes);
+  }
+
+  void add_flat_blocks() {
+    std::unordered_map<std::uint32_t, Thread> threads = threads_by_tree();
+    for (std::uint32_t block = arena::kFirstFlatBlock; block < reader_.flat_blocks_end(); ++block) {
+      const auto it = threads.find(block);
+      if (it == threads.end() && !names_were_dropped()) continue;  // its record comes in this moment
+      add_flat_block(block);
+      profile_.threads.push_back(it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"});
+    }
   }
 
   void add_flat_block(std::uint32_t block) {
@@ -190,6 +246,7 @@ class Ingest {
   const arena::Reader& reader_;
   arena::Damage damage_;
   Profile profile_;
+  std::uint64_t ended_meanwhile_ = 0;
   std::unordered_map<std::string, ClassId> classes_;
   std::unordered_map<std::string, MethodId> methods_;
   std::vector<MethodId> method_by_entry_;

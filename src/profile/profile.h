@@ -34,6 +34,7 @@ struct Recording {
   std::uint64_t end_ns = 0;    // 0 unless it ended in good order
   std::uint64_t own_cpu_ns = 0;
   std::uint64_t arena_bytes = 0;
+  std::uint64_t arena_nodes = 0;  // what it has memory for: a context has a node in each tree it is in
   std::uint64_t arena_capacity = 0;
   std::uint64_t damage_count = 0;  // places in the arena that made no sense and were left out
   std::vector<std::string> damage_notes;

@@ -59,6 +59,7 @@ Result<void> read_meta(Database& db, profile::Recording& recording, std::uint64_
                .end_ns = number["end_ns"],
                .own_cpu_ns = number["own_cpu_ns"],
                .arena_bytes = number["arena_bytes"],
+               .arena_nodes = number["arena_nodes"],
                .arena_capacity = number["arena_capacity"],
                .damage_count = number["damage_count"],
                .damage_notes = lines_of(text["damage_notes"])};

@@ -49,6 +49,7 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   TRY(number("end_ns", r.end_ns));
   TRY(number("own_cpu_ns", r.own_cpu_ns));
   TRY(number("arena_bytes", r.arena_bytes));
+  TRY(number("arena_nodes", r.arena_nodes));
   TRY(number("arena_capacity", r.arena_capacity));
   TRY(number("damage_count", r.damage_count));
   TRY(text("damage_notes", joined(r.damage_notes)));

@@ -11,7 +11,6 @@
 // If anything is missing, the agent says so once on stderr and lets the program run as if it were not there.
 #include <jni.h>
 #include <jvmti.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,16 +28,18 @@
 #include "agent/session/options.h"
 #include "agent/session/tree_pool.h"
 #include "arena/writer.h"
+#include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
 
 // One per process, made at load and never destroyed: callbacks may still run while the process exits.
 struct Agent {
-  explicit Agent(Options opts) : options(std::move(opts)), trees(arena, options), flat_blocks(arena) {}
+  explicit Agent(Options opts) : options(std::move(opts)), trees(arena, methods, options), flat_blocks(arena) {}
 
   Options options;
   arena::Writer arena;
+  MethodTable methods;
   TreePool trees;
   FlatBlocks flat_blocks;
   std::unique_ptr<ClassInstrumenter> instrumenter;
@@ -68,12 +69,6 @@ constexpr std::size_t kVirtualThreadStartSlot = kVirtualThreadStartEvent - JVMTI
 constexpr std::size_t kVirtualThreadEndSlot = kVirtualThreadEndEvent - JVMTI_MIN_EVENT_TYPE_VAL;
 
 void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
-
-std::uint64_t realtime_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 std::string system_property(jvmtiEnv* jvmti, const char* name) {
   char* value = nullptr;
@@ -220,7 +215,8 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   agent.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
   find_platform_loader(jni);
   const jfieldID on = jni->GetStaticFieldID(agent.runtime, "on", "Z");
-  if (agent.root_field == nullptr || on == nullptr || !bind_natives(jni)) {
+  const jfieldID methods = jni->GetStaticFieldID(agent.runtime, "methods", "J");
+  if (agent.root_field == nullptr || on == nullptr || methods == nullptr || !bind_natives(jni)) {
     jni->ExceptionClear();
     say("the fields of java.lang.Thread are missing, perhaps because of another agent; nothing is recorded");
     return;
@@ -231,6 +227,7 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
     if (!start_flat(jvmti, jni)) say("the counters of exact:flat cannot be set up; nothing is recorded");
     return;
   }
+  jni->SetStaticLongField(agent.runtime, methods, reinterpret_cast<jlong>(agent.methods.memory()));
   jni->SetStaticBooleanField(agent.runtime, on, JNI_TRUE);
 }
 
@@ -263,7 +260,6 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* jni) {
     return is_counted_application(jni, class_name, loader);
   });
   if (alive != 0) agent.arena.count(Counter::kFramesAlive, alive);
-  agent.trees.sync_overflows();
   agent.arena.header().end_ns = realtime_ns();
   agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kEnded));
 }
@@ -339,18 +335,20 @@ Result<void> start(JavaVM* vm, const char* argument) {
   }
   auto agent = std::make_unique<Agent>(std::move(options));
   TRY(map_nowhere());
+  TRY(agent->methods.map());
   const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) |
                               (agent->options.jdk ? arena::kJdkIncluded : 0U) |
                               (agent->options.flat ? arena::kFlat : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
                           {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
+  agent->trees.start();
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
   std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s",
                 agent->options.command.c_str());
   agent->jvmti = jvmti;
-  agent->instrumenter =
-      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.list_folder),
-                                          agent->options.flat ? &agent->flat_blocks : nullptr);
+  agent->instrumenter = std::make_unique<ClassInstrumenter>(agent->arena, agent->methods, agent->options,
+                                                            read_known_methods(agent->options.list_folder),
+                                                            agent->options.flat ? &agent->flat_blocks : nullptr);
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);
   const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;

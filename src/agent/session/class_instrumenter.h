@@ -18,11 +18,12 @@ namespace sonde::agent {
 class ClassInstrumenter {
  public:
   // `flat` is for mode exact:flat and null otherwise.
-  ClassInstrumenter(arena::Writer& arena, const Options& options, instrument::KnownMethods known, FlatBlocks* flat)
+  ClassInstrumenter(arena::Writer& arena, MethodTable& methods, const Options& options, instrument::KnownMethods known,
+                    FlatBlocks* flat)
       : arena_(arena),
         options_(options),
         known_(std::move(known)),
-        registry_(arena, flat),
+        registry_(arena, methods, flat),
         pass_(known_, registry_, options.flat ? instrument::Contexts::kNone : instrument::Contexts::kTree) {}
 
   // Calls use(Bytes) with the new class while no other class is worked on; returns false if nothing changes.

@@ -58,6 +58,7 @@ std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::ui
 
 void MethodRegistry::add_method(std::uint32_t id, std::uint32_t class_id, const Member& method, std::uint16_t flags,
                                 const CountedMethod& counted) {
+  methods_.set(id, counted.constant_bytecodes, counted.is_leaf);
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = id,
@@ -84,6 +85,7 @@ std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   if (!is_new) return entry->second;
   entry->second = next_method_id(true);
   if (entry->second == 0) return 0;
+  methods_.set(entry->second, 0, true);
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = entry->second,

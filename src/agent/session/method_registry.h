@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "agent/session/flat_blocks.h"
+#include "agent/session/method_table.h"
 #include "arena/writer.h"
 #include "classfile/class_file.h"
 #include "instrument/counting_pass.h"
@@ -17,7 +18,8 @@ namespace sonde::agent {
 class MethodRegistry final : public instrument::CalleeIds {
  public:
   // With `flat`, for mode exact:flat, numbers follow each other and have counters in all its blocks.
-  MethodRegistry(arena::Writer& arena, FlatBlocks* flat) : arena_(arena), flat_(flat) {}
+  MethodRegistry(arena::Writer& arena, MethodTable& methods, FlatBlocks* flat)
+      : arena_(arena), methods_(methods), flat_(flat) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
   // Even for methods of the JDK, odd for all others: SondeRT tells them apart by it. 0 if flat counters have no room.
@@ -32,6 +34,7 @@ class MethodRegistry final : public instrument::CalleeIds {
   void append(ByteWriter& record);
 
   arena::Writer& arena_;
+  MethodTable& methods_;
   FlatBlocks* const flat_;
   std::uint32_t last_class_ = 0;
   std::uint32_t last_jdk_method_ = 0;

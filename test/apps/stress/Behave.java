@@ -68,7 +68,16 @@ public final class Behave {
     return n == 0 ? 2 : right(n - 1) + left(n - 1);
   }
 
-  public static void main(String[] args) throws IOException {
+  /** As {@link #known}, on threads of its own that start one after the other. */
+  static void knownOnThreads(int threads) throws InterruptedException {
+    for (int i = 0; i < threads; i++) {
+      final Thread thread = new Thread(Behave::known, "t-" + i);
+      thread.start();
+      thread.join();
+    }
+  }
+
+  public static void main(String[] args) throws IOException, InterruptedException {
     final int number = args.length > 1 ? Integer.parseInt(args[1]) : 0;
     switch (args[0]) {
       case "exit" -> System.exit(number);
@@ -86,6 +95,11 @@ public final class Behave {
         int x = 0;
         for (int i = 0; i < 1000; i++) x = step(x);
         System.out.println("x " + x);
+      }
+      case "overflow" -> {
+        // Once there is no room for another context: calls, exceptions, threads.
+        System.out.println("sum " + left(number) + " " + known());
+        knownOnThreads(5);
       }
       default -> System.exit(99);
     }

@@ -250,6 +250,38 @@ def memory_limit(case):
         case.clean()
 
 
+def memory_sums(case):
+    """What does not fit is not lost: with the overflow, calls and bytecodes are those of a run with room for all."""
+    for words in (("overflow", 14), ("deep", 20_000)):
+        sums = {}
+        for memory in ("1G", "1M"):
+            case.expect_same(*words, jvm=["-Xss64m"], options=["--include", "app.*", "--memory", memory])
+            report = case.recording().report()
+            sums[memory] = report["sum"]
+            case.expect(f"damage of {words} with {memory}", report["damage"], {"count": 0, "notes": []})
+            overflowed = case.recording().counters().get("TreesOverflowed", 0)
+            case.check(f"{words} with {memory}: {overflowed} trees overflowed", (overflowed != 0) == (memory == "1M"))
+            case.clean()
+        case.expect(f"sums of {words}", sums["1M"], sums["1G"])
+
+
+def memory_killed(case):
+    """What overflowed is there at any moment, and after kill -9."""
+    command = [case.sonde, "run", "-o", case.out, "--memory", "1M", "--", *case.program("contexts", 26)]
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        before, deadline = 0, time.monotonic() + 60
+        while before < 1000 and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.2)
+            if (case.live / "arena").exists():
+                with contextlib.suppress(Failed):
+                    before = case.recording().sums().get(".[overflow]", (0, 0))[0]
+        os.kill(case.recording().status()["pid"], signal.SIGKILL)
+        process.communicate(timeout=60)
+    after = case.recording().sums().get(".[overflow]", (0, 0))[0]
+    case.check(f"overflow of {before} calls, then {after}", 1000 <= before <= after)
+    case.note = f"{after:,} calls in the overflow"
+
+
 def disk_full(case):
     mount = case.folder / "small"
     mount.mkdir()
@@ -461,6 +493,8 @@ CASES = {
     "kill": kill_both,
     "live": live,
     "memory-limit": memory_limit,
+    "memory-sums": memory_sums,
+    "memory-killed": memory_killed,
     "disk-full": disk_full,
     "folder-removed": folder_removed,
     "no-permission": no_permission,

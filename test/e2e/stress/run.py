@@ -13,7 +13,10 @@ Exit code 1: a case failed. 77: something needed is not built.
 
 import argparse
 import collections
+import os
 import pathlib
+import signal
+import subprocess
 import sys
 import time
 
@@ -127,14 +130,56 @@ def unloading(case, quick):
     case.expect("methods without a name", strange, [])
 
 
-def virtual(case, quick, how):
-    count, calls = 2000 if quick else 20_000, 20
+def virtual(case, quick, how, count=20_000):
+    count, calls = count // 10 if quick else count, 20
     case.run("ManyVirtualThreads", count, calls, how, classes="classes21")
     case.expect_sums(steps("ManyVirtualThreads", count * calls) | {"ManyVirtualThreads$1.run": (count, None)})
     if how == "stream" and not case.arguments.flat:  # there, threads are counted by the room they may need
         megabytes = case.recording.status()["arena"]["bytes"] / 1e6
         if megabytes > 60:
             case.problems.append(f"the arena has grown to {megabytes:.0f} MB")
+
+
+def virtual_parked(case, quick):
+    count, depth = 500 if quick else 5000, 200
+    case.run("MortalThreads", "parked", depth, count, classes="classes21")
+    case.expect_sums({"MortalThreads.downAndWait": (count * (depth + 1), None)})
+    nodes = count * (depth + 100)
+    megabytes = case.recording.status()["arena"]["bytes"] / 1e6
+    if megabytes > 20 + nodes * 250 / 1e6:
+        case.problems.append(f"the arena has grown to {megabytes:.0f} MB")
+
+
+def virtual_killed(case, quick):
+    """Threads end one after the other, and kill -9 comes at any moment, often while counts are moved to the group.
+    The contexts are entered in order: those above some depth were entered once more than those below. A count that was
+    lost or moved twice breaks the rule."""
+    depth = 2000
+    command = [case.jdk.java, *case.options, "-cp", case.arguments.classes / "classes21", "app.MortalThreads", "one", depth]
+    for attempt in range(3 if quick else 20):
+        recordings.remove(case.out)
+        run = [str(word) for word in [case.arguments.sonde, "run", "-o", case.out, "--include", "app.*", "--", *command]]
+        with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            lines = [process.stdout.readline() for _ in range(50 + 7 * attempt)]
+            live = recordings.Recording(case.arguments.sonde, pathlib.Path(f"{case.out}.live"))
+            jvm = live.status()["pid"]
+            time.sleep(0.0003 * attempt)
+            os.kill(jvm, signal.SIGKILL)
+            lines += process.communicate(timeout=60)[0].splitlines()
+        recording = recordings.Recording(case.arguments.sonde, case.out if case.out.exists() else live.path)
+        status = recording.status()
+        case.expect("damage", status["damage"], {"count": 0, "notes": []})
+        counts = {}
+        for context in recording.contexts():
+            if context["stack"][-1].startswith("app/MortalThreads.down("):
+                counts[len(context["stack"])] = counts.get(len(context["stack"]), 0) + context["calls"]
+        in_order = [counts[length] for length in sorted(counts)]
+        ended = max([int(line) for line in lines if line.strip().isdigit()], default=0)
+        case.expect("contexts", len(in_order), depth + 1)
+        case.expect(f"attempt {attempt}: counts by depth", in_order, sorted(in_order, reverse=True))
+        if in_order and not (ended <= in_order[-1] <= in_order[0] <= in_order[-1] + 1 <= ended + 2):
+            case.problems.append(f"{in_order[0]} to {in_order[-1]} calls; {ended} threads had ended")
+        case.note = f"{in_order[0] if in_order else 0} threads at the end of attempt {attempt}"
 
 
 def deep(case, quick):
@@ -183,6 +228,9 @@ CASES = {
     "unloading": (17, unloading),
     "virtual-stream": (21, lambda case, quick: virtual(case, quick, "stream")),
     "virtual-together": (21, lambda case, quick: virtual(case, quick, "together")),
+    "virtual-100000": (21, lambda case, quick: virtual(case, quick, "stream", 100_000)),
+    "virtual-parked": (21, virtual_parked),
+    "virtual-killed": (21, virtual_killed),
     "deep": (17, deep),
     "overflow": (17, overflow),
     "storm": (17, storm),

@@ -40,6 +40,8 @@ public final class SondeRT {
   static final int NODE_PARENT = 24;
   static final int NODE_EXTRAS = 32;
   static final int NODE_DEPTH = 40;
+  static final int NODE_INDEX = 48;
+  static final int NODE_EXTRA_COUNT = 56;
   static final int SITE_SIZE = 24;
   static final int SITE_OFFSET = 4;
   static final int SITE_CHILD = 8;
@@ -50,8 +52,19 @@ public final class SondeRT {
   static final int EXTRA_OF = 32;
   static final int EXTRA_SIZE = 40;
 
+  /** With more extras than this a node has an index of them. */
+  static final int FEW_EXTRAS = 8;
+
+  /** As in src/agent/session/method_table.h. */
+  static final int METHODS = 1 << 25;
+
+  static final int NO_NODE = 1 << 31;
+
   /** Open from VMInit on. Stable: compiled code does not test it. */
   @Stable static boolean on;
+
+  /** The address of the table of methods; set before {@link #on}. */
+  @Stable static long methods;
 
   /** In a class of its own, so that it is not initialised before the VM is ready for it. */
   static final class Memory {
@@ -146,7 +159,7 @@ public final class SondeRT {
     if (!on) return;
     final Unsafe u = Memory.U;
     long site = Thread.currentThread().$sondeSite;
-    if (u.getInt(site + BASE) != method) site = leafSite(site, method);
+    if (u.getInt(site + BASE) != method) site = leafSite(site, method, false);
     u.putLong(site + (BASE + SITE_BYTECODES), u.getLong(site + (BASE + SITE_BYTECODES)) + bytecodes);
   }
 
@@ -178,18 +191,28 @@ public final class SondeRT {
 
   // --- slow paths -------------------------------------------------------------------------------------------------
 
-  /** The call site record of a callee without a node. */
   @DontInline
   private static long leafSite(long from, int method) {
+    return leafSite(from, method, true);
+  }
+
+  /** The call site record of a callee without a node. */
+  private static long leafSite(long from, int method, boolean isCall) {
     final Unsafe u = Memory.U;
     final Thread thread = Thread.currentThread();
     final long site = locate(thread, from, method);
-    if (site < NOWHERE_END || isOverflow(thread, site)) return site;
+    if (site < NOWHERE_END) return site;
+    if (isOverflow(thread, site)) return isCall ? overflowSite(site - NODE_SITES, method) : site;
     final long found = find(site, method);
     if (found != 0) return found;
-    if (u.getInt(site + BASE) != 0) return extra(thread, site, method);
+    final long tree = thread.$sondeTree;
+    if (!isCall) return overflow(tree) + NODE_SITES; // for that is where the call was counted
+    if (u.getInt(site + BASE) != 0) {
+      final long extra = extra(tree, site, method);
+      return extra != 0 ? extra : overflowSite(overflow(tree), method);
+    }
     u.putIntRelease(null, site + BASE, method);
-    count(thread.$sondeTree);
+    count(tree);
     return site;
   }
 
@@ -199,7 +222,8 @@ public final class SondeRT {
     final Unsafe u = Memory.U;
     final Thread thread = Thread.currentThread();
     final long site = locate(thread, from, method);
-    if (site < NOWHERE_END || isOverflow(thread, site)) return site - NODE_SITES;
+    if (site < NOWHERE_END) return site - NODE_SITES;
+    if (isOverflow(thread, site)) return overflowNode(site - NODE_SITES, method);
     final long found = find(site, method);
     if (found != 0) return u.getLong(found + (BASE + SITE_CHILD));
     final long tree = thread.$sondeTree;
@@ -212,7 +236,7 @@ public final class SondeRT {
     final boolean taken = u.getInt(site + BASE) != 0;
     final int size = NODE_SITES + SITE_SIZE * sites;
     final long node = allocate(tree, taken ? size + EXTRA_SIZE : size);
-    if (node == 0) return overflow(tree);
+    if (node == 0) return overflowNode(overflow(tree), method);
     u.putInt(node + BASE, method);
     u.putInt(node + (BASE + 4), sites);
     for (int i = 0, offset = NODE_SITES; i < sites; i++, offset += SITE_SIZE) {
@@ -222,7 +246,7 @@ public final class SondeRT {
     count(tree);
     u.putLong(node + (BASE + NODE_PARENT), taken ? node + size : site);
     if (taken) {
-      link(node + size, site, method, node);
+      link(tree, node + size, site, method, node);
     } else {
       u.putLong(site + (BASE + SITE_CHILD), node);
       u.putIntRelease(null, site + BASE, method);
@@ -266,7 +290,7 @@ public final class SondeRT {
     final long extra = allocate(tree, EXTRA_SIZE);
     if (extra == 0) return node;
     u.putLong(extra + (BASE + SITE_BYTECODES), kind);
-    link(extra, site, method, node);
+    link(tree, extra, site, method, node);
     return node;
   }
 
@@ -309,24 +333,25 @@ public final class SondeRT {
     if (first == method) return site;
     if (first == 0) return 0L;
     final long node = caller(site);
+    final long index = u.getLong(node + (BASE + NODE_INDEX));
+    if (index != 0) return u.getLong(slot(index, site, method) + BASE);
     for (long e = u.getLong(node + (BASE + NODE_EXTRAS)); e != 0; e = u.getLong(e + (BASE + EXTRA_NEXT))) {
       if (u.getInt(e + BASE) == method && u.getLong(e + (BASE + EXTRA_OF)) == site) return e;
     }
     return 0L;
   }
 
-  /** A further callee, without a node, of a site that is taken. */
-  private static long extra(Thread thread, long site, int method) {
-    final long tree = thread.$sondeTree;
+  /** A further callee, without a node, of a site that is taken; 0 if the arena is full. */
+  private static long extra(long tree, long site, int method) {
     final long extra = allocate(tree, EXTRA_SIZE);
-    if (extra == 0) return overflow(tree) + NODE_SITES;
+    if (extra == 0) return 0L;
     count(tree);
-    link(extra, site, method, 0L);
+    link(tree, extra, site, method, 0L);
     return extra;
   }
 
   /** Fills a record for a further callee and publishes it. */
-  private static void link(long extra, long site, int method, long child) {
+  private static void link(long tree, long extra, long site, int method, long child) {
     final Unsafe u = Memory.U;
     final long caller = caller(site);
     u.putInt(extra + BASE, method);
@@ -334,6 +359,47 @@ public final class SondeRT {
     u.putLong(extra + (BASE + EXTRA_NEXT), u.getLong(caller + (BASE + NODE_EXTRAS)));
     u.putLong(extra + (BASE + EXTRA_OF), site);
     u.putLongRelease(null, caller + (BASE + NODE_EXTRAS), extra);
+    index(tree, caller, extra);
+  }
+
+  /**
+   * A site may have thousands of callees. An index is a hash table in the arena: a word with its number of slots, a
+   * power of two, then a word for each slot with the address of an ExtraCallSite, 0 if it is free. At most half of
+   * them are taken. If there is no room for it the list has to do, however long it is.
+   */
+  private static void index(long tree, long node, long extra) {
+    final Unsafe u = Memory.U;
+    final long count = u.getLong(node + (BASE + NODE_EXTRA_COUNT)) + 1;
+    u.putLong(node + (BASE + NODE_EXTRA_COUNT), count);
+    long index = u.getLong(node + (BASE + NODE_INDEX));
+    if (index != 0 && 2 * count <= u.getLong(index + BASE)) {
+      u.putLong(slot(index, extra) + BASE, extra);
+      return;
+    }
+    final boolean isTurn = count >= FEW_EXTRAS && (count & (count - 1)) == 0; // not at every call if there is no room
+    if (index == 0 && !isTurn) return;
+    int slots = FEW_EXTRAS;
+    while (slots < 4 * count && slots < 1 << 24) slots *= 2;
+    index = slots < 4 * count ? 0L : allocate(tree, 8 * slots + 8);
+    u.putLong(node + (BASE + NODE_INDEX), index);
+    if (index == 0) return;
+    u.putLong(index + BASE, slots);
+    for (long e = extra; e != 0; e = u.getLong(e + (BASE + EXTRA_NEXT))) u.putLong(slot(index, e) + BASE, e);
+  }
+
+  private static long slot(long index, long extra) {
+    return slot(index, Memory.U.getLong(extra + (BASE + EXTRA_OF)), Memory.U.getInt(extra + BASE));
+  }
+
+  /** The slot that has this callee of this site, or the free one that it belongs to. */
+  private static long slot(long index, long site, int method) {
+    final Unsafe u = Memory.U;
+    final long mask = u.getLong(index + BASE) - 1;
+    for (long i = ((site >>> 3) + method * 0x9E3779B1L) * 0x9E3779B97F4A7C15L >>> 32; ; i++) {
+      final long slot = index + 8 + ((i & mask) << 3);
+      final long e = u.getLong(slot + BASE);
+      if (e == 0 || (u.getInt(e + BASE) == method && u.getLong(e + (BASE + EXTRA_OF)) == site)) return slot;
+    }
   }
 
   private static void count(long tree) {
@@ -352,6 +418,25 @@ public final class SondeRT {
     }
     u.putLong(tree + (BASE + TREE_NEXT), next + size);
     return next;
+  }
+
+  /**
+   * The overflow node stands for all methods. Where bytecodes are derived from calls, it has to be done now: later
+   * nobody knows whose calls they were.
+   */
+  private static long overflowNode(long node, int method) {
+    final Unsafe u = Memory.U;
+    u.putLong(node + (BASE + NODE_BYTECODES), u.getLong(node + (BASE + NODE_BYTECODES)) + constantBytecodes(method));
+    return node;
+  }
+
+  private static long overflowSite(long node, int method) {
+    overflowNode(node, method);
+    return node + NODE_SITES;
+  }
+
+  private static int constantBytecodes(int method) {
+    return method < METHODS ? Memory.U.getInt(methods + 4L * method) & ~NO_NODE : 0;
   }
 
   private static long overflow(long tree) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/session/method_table.h"
+
+#include <sys/mman.h>
+
+namespace sonde::agent {
+
+Result<void> MethodTable::map() {
+  void* memory = mmap(nullptr, kMethods * sizeof(std::uint32_t), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return Error{ErrorCode::kIo, "no address space for the table of methods"};
+  words_ = static_cast<std::uint32_t*>(memory);
+  return {};
+}
+
+}  // namespace sonde::agent
