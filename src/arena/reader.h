@@ -132,6 +132,12 @@ struct TreeSummary {
   std::uint64_t cut_contexts = 0;  // those below kDeeperId
 };
 
+// Counted without a context since the arena was full.
+struct Overflow {
+  std::uint64_t calls = 0;
+  std::uint64_t bytecodes = 0;
+};
+
 class Reader {
  public:
   static Result<Reader> open(const std::filesystem::path& file);

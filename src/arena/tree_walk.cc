@@ -157,8 +157,7 @@ class TreeWalk {
                                              .method = nullptr,
                                              .site_index = 0,
                                              .site = {},
-                                             .value = 0,
-                                             .bytecodes = 0,
+                                             .counts = {},
                                              .node = 0});
   }
 
