@@ -39,13 +39,22 @@ void hide(profile::Labels& labels, const Profile& profile, const MethodFilter& f
   }
 }
 
-// The n greatest by a value, in order; equal ones in the order they had.
+// The `most` greatest by a value (0: all), in order; equal ones in the order they had. How many others there were.
 template <typename T, typename Value>
 std::size_t keep_greatest(std::vector<T>& items, std::size_t most, const Value& value_of) {
-  std::stable_sort(items.begin(), items.end(), [&](const T& x, const T& y) { return value_of(x) > value_of(y); });
-  if (most == 0 || items.size() <= most) return 0;
-  const std::size_t left_out = items.size() - most;
-  items.erase(items.begin() + static_cast<std::ptrdiff_t>(most), items.end());
+  using Key = std::decay_t<decltype(value_of(items.front()))>;
+  std::vector<std::pair<Key, std::size_t>> order;
+  order.reserve(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) order.emplace_back(value_of(items[i]), i);
+  const std::size_t kept = most == 0 ? items.size() : std::min(most, items.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+      [](const auto& x, const auto& y) { return x.first != y.first ? x.first > y.first : x.second < y.second; });
+  std::vector<T> result;
+  result.reserve(kept);
+  for (std::size_t i = 0; i < kept; ++i) result.push_back(std::move(items[order[i].second]));
+  const std::size_t left_out = items.size() - kept;
+  items = std::move(result);
   return left_out;
 }
 

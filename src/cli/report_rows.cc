@@ -8,6 +8,7 @@
 #include "cli/report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
+#include "profile/places.h"
 
 namespace sonde::cli {
 namespace {
@@ -52,6 +53,15 @@ void filter_rows(const ReportView& view, std::vector<SumRow>& rows) {
   }
 }
 
+bool is_place(const ReportView& view) {
+  return view.options.by == Grouping::kLine || view.options.by == Grouping::kCallsite;
+}
+
+// The order of rows that are equally large.
+std::pair<std::string, std::string> tie_break(const ReportView& view, const SumRow& row) {
+  return {is_place(view) ? place_name(view.profile, row) : row.name, view.profile.full_name(row.method)};
+}
+
 ShownRows shown_rows(const ReportView& view) {
   ShownRows shown{.rows = profile::sums_by(view.profile, view.threads, view.options.by)};
   std::vector<SumRow>& rows = shown.rows;
@@ -62,7 +72,7 @@ ShownRows shown_rows(const ReportView& view) {
   };
   const auto is_before = [&](const SumRow& a, const SumRow& b) {
     if (key(a) != key(b)) return key(a) > key(b);
-    return a.name != b.name ? a.name < b.name : view.profile.full_name(a.method) < view.profile.full_name(b.method);
+    return tie_break(view, a) < tie_break(view, b);
   };
   const std::size_t top = view.most_rows();
   shown.left_out = top != 0 && rows.size() > top ? rows.size() - top : 0;
@@ -70,6 +80,7 @@ ShownRows shown_rows(const ReportView& view) {
   rows.resize(rows.size() - shown.left_out);
   for (SumRow& row : rows) {
     if (view.options.by == Grouping::kMethod) row.name = view.names(view.profile, row.method);
+    if (is_place(view)) row.name = place_name(view.profile, row);
     if (view.options.by == Grouping::kCallsite) row.name += " -> " + view.names(view.profile, row.method);
   }
   return shown;

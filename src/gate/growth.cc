@@ -90,6 +90,7 @@ void Growth::descend(std::uint32_t begin, std::uint32_t end, std::int64_t growth
 
 std::vector<Frame> Growth::frames_of(const std::vector<std::uint32_t>& path, Metric metric) const {
   std::vector<Frame> frames;
+  frames.reserve(path.size());
   for (const std::uint32_t node : path) {
     frames.push_back(
         {.name = display_name(labels_.text(tree_.nodes[node].label)), .growth = growth_of(node, metric, Of::kTotal)});

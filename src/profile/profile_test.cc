@@ -6,6 +6,7 @@
 
 #include "profile/merged_tree.h"
 #include "profile/path_hash.h"
+#include "profile/places.h"
 #include "profile/sums.h"
 #include "profile/test_profile.h"
 
@@ -19,8 +20,9 @@ std::vector<std::string> rows(const Profile& profile, Grouping grouping) {
   std::vector<std::string> lines;
   const auto threads = profile.all_threads();
   for (const SumRow& row : sums_by(profile, threads, grouping)) {
+    const std::string place = row.name.empty() ? place_name(profile, row) : row.name;
     const std::string callee = grouping == Grouping::kCallsite ? " -> " + profile.display_name(row.method) : "";
-    lines.push_back(row.name + callee + " self " + std::to_string(row.sum.self.bytecodes) + " total " +
+    lines.push_back(place + callee + " self " + std::to_string(row.sum.self.bytecodes) + " total " +
                     std::to_string(row.sum.total.bytecodes) + " calls " + std::to_string(row.sum.self.calls));
   }
   return lines;

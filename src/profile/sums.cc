@@ -119,12 +119,6 @@ std::vector<SumRow> by_thread(const Profile& profile, std::span<const Thread* co
   return rows;
 }
 
-std::string line_name(const Profile& profile, MethodId method, std::uint16_t line) {
-  const std::string& file = profile.class_of(method).source_file;
-  const std::string number = line == 0 ? "?" : std::to_string(line);
-  return profile.display_name(method) + " (" + (file.empty() ? "unknown source" : file) + ":" + number + ")";
-}
-
 // A line, or a line and a method called there.
 struct Place {
   std::uint32_t caller;
@@ -157,11 +151,7 @@ std::vector<SumRow> by_place(const Profile& profile, std::span<const Thread* con
     return it->second;
   };
   const std::vector<Sum> sums = Summation(tree).run(threads, 0, key_of);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    SumRow& row = rows[i];
-    row.sum = sums[i];
-    row.name = line_name(profile, row.caller, row.line);
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].sum = sums[i];
   return rows;
 }
 

@@ -104,11 +104,12 @@ def unchanged_runs_pass(project, runs):
             expect(code == 0, f"unchanged run {i} fails with {code}", output)
             expect("FAIL" not in output and "warning" not in output, f"unchanged run {i} complains", output)
             sums.add(json.dumps(project.gate_json()[1]["sum"]))
+            shutil.copy(project.folder / "build/shop.sonde", project.folder / f"{len(sums)}.sonde")
     finally:
         for burner in burners:
             burner.kill()
             burner.wait()
-    expect(len(sums) == 1, f"the sums of unchanged runs differ: {sums}")
+    expect(len(sums) == 1, f"the sums of unchanged runs differ: {sums}", project.shell("sonde diff 1.sonde 2.sonde").stdout)
     expect((project.folder / "summary.md").read_text().startswith("### :white_check_mark: Sonde: passed"), "the summary")
     print(f"  {runs} unchanged runs pass under load, each {sums.pop()}; the baseline has {size} lines")
 
