@@ -388,7 +388,7 @@ Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stac
     if (code_size > kMaxCodeLength) return too_large(code_size);
   } while (!link(context, base));
   std::uint32_t local_slots = code.max_locals();
-  for (const LocalType type : edits.locals) local_slots += type == LocalType::kLong ? 2 : 1;
+  for (const CodeEdits::Local& local : edits.locals) local_slots += local.slots();
   const std::uint32_t stack = max_stack(context);
   if (stack > 65535 || edits.handlers.size() > 65535) {
     return Error{

@@ -49,7 +49,8 @@ constexpr std::array<SlotEffect, kOpcodeCount> kSlotEffects = [] {
 }();
 
 Opcode with_type(Opcode int_form, LocalType type) {
-  return static_cast<Opcode>(static_cast<std::uint8_t>(int_form) + (type == LocalType::kLong ? 1 : 0));
+  constexpr int kBehindInt[] = {0, 1, 4};  // iload, lload, fload, dload, aload
+  return static_cast<Opcode>(static_cast<int>(int_form) + kBehindInt[static_cast<std::size_t>(type)]);
 }
 
 }  // namespace

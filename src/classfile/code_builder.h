@@ -18,7 +18,7 @@
 
 namespace sonde::classfile {
 
-enum class LocalType : std::uint8_t { kInt, kLong };
+enum class LocalType : std::uint8_t { kInt, kLong, kObject };
 
 class CodeBuilder {
  public:

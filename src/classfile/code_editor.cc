@@ -49,14 +49,14 @@ void CodeEditor::refuse(const char* message, Pc pc) {
       ErrorCode::kInvalidArgument, message, {.path = "edit at pc " + std::to_string(pc.value()), .byte_offset = {}}};
 }
 
-LocalIndex CodeEditor::new_local(LocalType type) {
-  const std::uint32_t slots = type == LocalType::kLong ? 2 : 1;
+LocalIndex CodeEditor::add_local(const CodeEdits::Local& local) {
+  const std::uint32_t slots = local.slots();
   if (next_local_ + slots > 65535) {
     refused_ =
         Error{ErrorCode::kTooLarge, "no room for another local variable", {.path = "max_locals", .byte_offset = {}}};
     return {};
   }
-  edits_.locals.push_back(type);
+  edits_.locals.push_back(local);
   next_local_ += slots;
   return LocalIndex(static_cast<std::uint16_t>(next_local_ - slots));
 }

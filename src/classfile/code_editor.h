@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -105,6 +106,11 @@ struct CodeEdits {
     std::uint32_t which;  // as in JumpEdge
     StubId stub;
   };
+  struct Local {
+    LocalType type;
+    std::string_view class_name;  // of kObject
+    [[nodiscard]] std::uint32_t slots() const { return type == LocalType::kLong ? 2 : 1; }
+  };
   struct Stub {
     StubFrame frame;
     SnippetId snippet;
@@ -119,7 +125,7 @@ struct CodeEdits {
   std::vector<Redirect> redirects;
   std::vector<Stub> stubs;
   std::vector<Handler> handlers;
-  std::vector<LocalType> locals;
+  std::vector<Local> locals;
   std::uint32_t last_key = 0;
   bool in_order = true;  // the insertions
 
@@ -140,7 +146,11 @@ class CodeEditor {
   [[nodiscard]] PoolBuilder& pool() { return *pool_; }
 
   // A local variable of our own behind the method's. Entry code must store to it before anything else reads it.
-  LocalIndex new_local(LocalType type);
+  LocalIndex new_local(LocalType type) { return add_local({.type = type, .class_name = {}}); }
+  // A reference; the name must live as long as the edit.
+  LocalIndex new_local(std::string_view class_name) {
+    return add_local({.type = LocalType::kObject, .class_name = class_name});
+  }
 
   template <typename Build>  // void(CodeBuilder&)
   SnippetId snippet(Build&& build) {
@@ -170,6 +180,7 @@ class CodeEditor {
   friend class ClassEditor;
 
   Result<void> open(const ClassFile& cls, const Member& method, PoolBuilder& pool);
+  LocalIndex add_local(const CodeEdits::Local& local);
   SnippetId add_snippet(std::uint32_t begin, CodeBuilder& builder);
   void refuse(const char* message, Pc pc);
 

@@ -210,6 +210,17 @@ TEST(CodeEditor, NewLocalsAreInEveryFrame) {
   EXPECT_EQ(edited.frames(), "frame 12: int - long - int |\n");
 }
 
+TEST(CodeEditor, ANewReferenceHasItsClassInEveryFrame) {
+  TestClass cls = branching_class();
+  cls.max_locals = 2;
+  const Edited edited(cls, [](CodeEditor& code) {
+    const LocalIndex node = code.new_local("a/Node");
+    code.at_entry(code.snippet([&](CodeBuilder& b) { b.op(Opcode::aconst_null).store(LocalType::kObject, node); }));
+  });
+  EXPECT_EQ(edited.code().max_locals(), 3);
+  EXPECT_EQ(edited.frames(), "frame 11: int - a/Node |\n");
+}
+
 TEST(CodeEditor, ALabelInASnippetGetsTheTypesOfItsPlace) {
   TestClass cls;
   cls.descriptor = "(Ljava/lang/String;J)I";

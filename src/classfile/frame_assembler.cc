@@ -101,13 +101,19 @@ const FrameList::Frame* FrameAssembler::state_before(Pc pc, const FrameList** li
   return simulated_.find(pc);
 }
 
-void FrameAssembler::append_new_locals(const Code& code, const CodeEdits& edits) {
+void FrameAssembler::append_new_locals(const Code& code, const CodeEdits& edits, PoolBuilder& pool) {
   if (edits.locals.empty()) return;
   std::uint32_t slots = 0;
   for (const VerificationType type : locals_) slots += type.slots();
   for (; slots < code.max_locals(); ++slots) locals_.push_back({.tag = TypeTag::kTop});
-  for (const LocalType type : edits.locals) {
-    locals_.push_back({.tag = type == LocalType::kLong ? TypeTag::kLong : TypeTag::kInteger});
+  for (const CodeEdits::Local& local : edits.locals) {
+    switch (local.type) {
+      case LocalType::kInt: locals_.push_back({.tag = TypeTag::kInteger}); break;
+      case LocalType::kLong: locals_.push_back({.tag = TypeTag::kLong}); break;
+      case LocalType::kObject:
+        locals_.push_back({.tag = TypeTag::kObject, .data = pool.class_info(local.class_name).value()});
+        break;
+    }
   }
 }
 
@@ -130,7 +136,7 @@ bool FrameAssembler::compose(const Wanted& wanted, const Code& code, const CodeE
       locals_.push_back({.tag = TypeTag::kUninitializedThis});
     stack_.push_back({.tag = TypeTag::kObject, .data = pool.class_info("java/lang/Throwable").value()});
   }
-  append_new_locals(code, edits);
+  append_new_locals(code, edits, pool);
   return true;
 }
 

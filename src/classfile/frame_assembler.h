@@ -49,7 +49,7 @@ class FrameAssembler {
   [[nodiscard]] const FrameList::Frame* state_before(Pc pc, const FrameList** list) const;
   // Locals and stack of a frame to be, in scratch_, with the new locals behind the method's own.
   bool compose(const Wanted& wanted, const Code& code, const CodeEdits& edits, PoolBuilder& pool);
-  void append_new_locals(const Code& code, const CodeEdits& edits);
+  void append_new_locals(const Code& code, const CodeEdits& edits, PoolBuilder& pool);
   void relocate(std::vector<VerificationType>& types, const CodeMap& map) const;
 
   std::vector<Wanted> wanted_;

@@ -82,6 +82,7 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->add_flag("--no-jdk", options.no_jdk, "Do not count inside the JDK's own classes: cheaper");
   app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
       ->capture_default_str();
+  app->add_option("--scheme", options.scheme)->group("");  // for comparison only: docs/reference/command-line.md
   app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")
       ->capture_default_str();
   app->add_option("--max-depth", options.max_depth, "Keep paths of so many methods at most; deeper ones are summed up")

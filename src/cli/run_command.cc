@@ -129,8 +129,8 @@ struct Places {
 
 Result<void> write_options(const RunOptions& options, const Places& places) {
   std::ofstream file(places.live / "options");
-  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nprecise "
-       << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
+  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nscheme " << options.scheme
+       << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
        << parse_size(options.memory) << "\nmax-depth " << options.max_depth << "\nfold-recursion "
        << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics " << (options.intrinsics == "count" ? 1 : 0) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
@@ -269,6 +269,8 @@ Result<void> check_options(const RunOptions& options) {
   if (options.follow && options.intrinsics == "count")
     return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
+  if (options.scheme != "sites" && options.scheme != "paper") return invalid("--scheme is `sites` or `paper`");
+  if (options.scheme == "paper" && options.mode != "exact") return invalid("--scheme paper is for --mode exact only");
   if (parse_size(options.memory) < (1 << 20)) return invalid("--memory takes a size such as 512M or 8G, 1M at least");
   return {};
 }

@@ -16,6 +16,7 @@ struct RunOptions {
   std::vector<std::string> include;
   std::vector<std::string> exclude;
   std::string blocks = "precise";  // or "default": whole blocks (papers/001)
+  std::string scheme = "sites";    // or "paper": that of papers/001, for comparison
   bool no_jdk = false;
   std::string memory = "8G";
   std::uint32_t max_depth = 0;  // 0: no limit

@@ -46,6 +46,7 @@ struct Agent {
   jvmtiEnv* jvmti = nullptr;
   jclass runtime = nullptr;           // global reference to java.lang.SondeRT
   jclass flat_runtime = nullptr;      // global reference to java.lang.SondeFlat
+  jclass heap_node = nullptr;         // global reference to java.lang.SondeNode; only with --scheme paper
   jclass virtual_thread = nullptr;    // global reference to java.lang.BaseVirtualThread; null before JDK 21
   jobject platform_loader = nullptr;  // global reference; null until VMInit
   bool natives_bound = false;
@@ -128,6 +129,9 @@ void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
   if (g_agent->runtime == nullptr || memory == nullptr || g_agent->flat_runtime == nullptr) {
     jni->FatalError("sonde: java.lang.SondeRT could not be defined");
   }
+  if (!g_agent->options.heap_tree) return;
+  g_agent->heap_node = define(jni, "java/lang/SondeNode", kSondeNodeClass);
+  if (g_agent->heap_node == nullptr) jni->FatalError("sonde: java.lang.SondeNode could not be defined");
 }
 
 struct ThreadFacts {
@@ -249,6 +253,15 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   g_agent->trees.release(static_cast<std::uint64_t>(tree));
 }
 
+// Scheme `paper`: what the Java heap holds goes to the arena at the end.
+void store_heap_trees(JNIEnv* jni) {
+  const jmethodID store = jni->GetStaticMethodID(g_agent->heap_node, "store", "()V");
+  if (store != nullptr) jni->CallStaticVoidMethod(g_agent->heap_node, store);
+  if (jni->ExceptionCheck() == JNI_FALSE) return;
+  jni->ExceptionClear();
+  say("the call trees in the Java heap could not be stored completely");
+}
+
 // Service threads of the JDK never end, so its methods are left out: they would be in every recording.
 bool is_counted_application(JNIEnv* jni, std::string_view class_name, jobject loader) {
   return !is_jdk_loader(jni, loader) && g_agent->instrumenter->is_selected(class_name, false);
@@ -256,6 +269,7 @@ bool is_counted_application(JNIEnv* jni, std::string_view class_name, jobject lo
 
 void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* jni) {
   Agent& agent = *g_agent;
+  if (agent.heap_node != nullptr) store_heap_trees(jni);
   const std::uint64_t alive = frames_alive(jvmti, jni, [&](std::string_view class_name, jobject loader) {
     return is_counted_application(jni, class_name, loader);
   });

@@ -22,15 +22,16 @@ constexpr std::string_view kThread = "java/lang/Thread";
 
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
-constexpr std::array<std::string_view, 9> kNeverTouched = {"java/lang/SondeFlat",
-                                                           "java/lang/SondeRT",
-                                                           "java/lang/SondeRT$Memory",
-                                                           "jdk/internal/misc/Unsafe",
-                                                           "java/lang/VirtualThread",
-                                                           "jdk/internal/vm/Continuation",
-                                                           "jdk/internal/vm/ContinuationSupport",
-                                                           "jdk/internal/vm/StackChunk",
-                                                           "jdk/internal/misc/UnsafeConstants"};
+constexpr std::array<std::string_view, 10> kNeverTouched = {"java/lang/SondeFlat",
+                                                            "java/lang/SondeNode",
+                                                            "java/lang/SondeRT",
+                                                            "java/lang/SondeRT$Memory",
+                                                            "jdk/internal/misc/Unsafe",
+                                                            "java/lang/VirtualThread",
+                                                            "jdk/internal/vm/Continuation",
+                                                            "jdk/internal/vm/ContinuationSupport",
+                                                            "jdk/internal/vm/StackChunk",
+                                                            "jdk/internal/misc/UnsafeConstants"};
 
 // A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
 bool is_empty_finalizer(const Member& method, const Code& code) {
@@ -64,6 +65,9 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
     for (const std::string_view field : {"$sondeSite", "$sondeTree", "$sondeRoot", "$sondeHidden"}) {
       editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
     }
+  }
+  if (is_thread && options_.heap_tree) {
+    editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, "$sondeNode", "Ljava/lang/SondeNode;");
   }
   if (selected) count_methods(*cls, of_jdk);
   const auto written = editor_.write();
@@ -111,11 +115,16 @@ Result<void> ClassInstrumenter::try_to_count(const Member& method, const instrum
   CodeEditor* code = TRY(editor_.edit(method));
   counted_.sites.clear();
   if (is_empty_finalizer(method, code->code())) return {};
-  TRY(pass_.apply(*code, which, counted_));
+  if (options_.heap_tree) {
+    TRY(heap_tree_pass_.apply(*code, which.id, counted_));
+  } else {
+    TRY(pass_.apply(*code, which, counted_));
+  }
   return editor_.commit();
 }
 
 Result<void> ClassInstrumenter::sink(const Member& method) {
+  if (options_.heap_tree) return {};  // knows no sink: such methods are not counted
   CodeEditor* code = TRY(editor_.edit(method));
   TRY(pass_.apply_sink(*code));
   return editor_.commit();

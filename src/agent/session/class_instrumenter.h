@@ -12,6 +12,7 @@
 #include "arena/writer.h"
 #include "classfile/class_editor.h"
 #include "instrument/counting_pass.h"
+#include "instrument/heap_tree_pass.h"
 
 namespace sonde::agent {
 
@@ -53,6 +54,7 @@ class ClassInstrumenter {
   std::mutex mutex_;  // guards what follows
   MethodRegistry registry_;
   instrument::CountingPass pass_;
+  instrument::HeapTreePass heap_tree_pass_;
   classfile::ClassEditor editor_;
   instrument::CountedMethod counted_;
 };

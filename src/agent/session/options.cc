@@ -46,6 +46,8 @@ Result<Options> read_options(const std::string& argument) {
       options.own_name = value;
     } else if (key == "java-home") {
       options.java_home = value;
+    } else if (key == "scheme") {
+      options.heap_tree = value == "paper";
     } else if (key == "jdk") {
       options.jdk = value == "1";
     } else if (key == "memory") {

@@ -21,6 +21,7 @@ struct Options {
   std::string command;       // what runs, for people
   bool flat = false;         // counts per method and thread, no contexts
   bool precise = true;
+  bool heap_tree = false;       // the scheme of papers/001, for comparison
   std::uint32_t max_depth = 0;  // of call trees; 0: no limit
   bool fold_recursion = false;
   bool count_intrinsics = false;  // the JVM was told to run their bytecode

@@ -218,7 +218,7 @@ public final class SondeRT {
 
   /** The node of a callee, made if it is new here. */
   @DontInline
-  private static long node(long from, int method, int sites) {
+  static long node(long from, int method, int sites) {
     final Unsafe u = Memory.U;
     final Thread thread = Thread.currentThread();
     final long site = locate(thread, from, method);

@@ -10,5 +10,8 @@ public class Thread {
   public transient long $sondeRoot;
   public transient long $sondeHidden;
 
+  /** Only with --scheme paper: the method that runs. */
+  public transient SondeNode $sondeNode;
+
   public static native Thread currentThread();
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scheme of papers/001 inserts. That it counts as ours does: test/e2e/exact/schemes.py.
+#include "instrument/heap_tree_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "classfile/class_editor.h"
+#include "classfile/test_class.h"
+
+namespace sonde::instrument {
+namespace {
+
+using namespace classfile;
+using classfile::testing::assemble;
+using classfile::testing::ParsedMethod;
+using classfile::testing::TestClass;
+
+// Calls of SondeNode by name, everything else by mnemonic, then the exception table.
+std::string instrumented(TestClass& cls, CountedMethod& counted) {
+  const std::vector<std::uint8_t> bytes = cls.bytes();
+  const ClassFile parsed = ClassFile::parse(bytes).value();
+  ClassEditor editor;
+  editor.open(parsed);
+  HeapTreePass pass;
+  EXPECT_TRUE(pass.apply(*editor.edit(parsed.methods()[0]).value(), 7, counted).ok());
+  const auto committed = editor.commit();
+  EXPECT_TRUE(committed.ok()) << committed.error().to_string();
+  const Bytes written = editor.write().value();
+  const ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
+  std::ostringstream out;
+  for (const Instruction insn : method.code().instructions()) {
+    const bool call = insn.opcode() == Opcode::invokestatic;
+    const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
+    out << (callee.class_name == "java/lang/SondeNode" ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
+  }
+  for (const ExceptionEntry& entry : method.code().exceptions()) {
+    out << "[" << entry.start.value() << ".." << entry.end.value() << "->" << entry.handler.value() << "]";
+  }
+  return out.str();
+}
+
+TEST(HeapTreePass, EvenALeafHasANode) {
+  TestClass cls;
+  assemble(cls, "iload_0\n ireturn");
+  CountedMethod counted;
+  EXPECT_EQ(instrumented(cls, counted),
+            "caller dup astore bipush enter astore aload iconst_2 count iload_0 aload resume ireturn ");
+  EXPECT_FALSE(counted.is_leaf);
+  EXPECT_EQ(counted.constant_bytecodes, 0u);
+  EXPECT_EQ(counted.sites.size(), 1u);
+}
+
+TEST(HeapTreePass, EachBlockAddsToTheNode) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq other
+        iconst_1
+        ireturn
+ other: iconst_0
+        ireturn)");
+  CountedMethod counted;
+  EXPECT_EQ(instrumented(cls, counted),
+            "caller dup astore bipush enter astore aload iconst_2 count iload_0 ifeq "
+            "aload iconst_2 count iconst_1 aload resume ireturn "
+            "aload iconst_2 count iconst_0 aload resume ireturn ");
+}
+
+TEST(HeapTreePass, AnExceptionThatLeavesPutsTheCallerBack) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic a/B.f()V\n return");
+  CountedMethod counted;
+  EXPECT_EQ(instrumented(cls, counted),
+            "caller dup astore bipush enter astore aload iconst_2 count invokestatic aload resume return "
+            "aload resume athrow [19..22->28]");
+}
+
+}  // namespace
+}  // namespace sonde::instrument
