@@ -54,7 +54,7 @@ def table(rows):
         of_variant = [[by[v][0] for by in measured.values() if v in by] for v in variants]
         lines.append(f"| {title} | | " + " | ".join(f"{summary(r):.2f}" if r else "" for r in of_variant) + " | |")
     loads = [row["load"] for row in rows]
-    lines.append(f"\nLoad of the machine while it ran: {min(loads)} to {max(loads)}, median {statistics.median(loads)}.")
+    lines.append(f"\nLoad of the machine while it ran: {min(loads)} to {max(loads)}, median {statistics.median(loads):.1f}.")
     return "\n".join(lines)
 
 

@@ -107,10 +107,10 @@ std::string printable_command(const std::vector<std::string>& command) {
   return text;
 }
 
-// "-Xss1m" as "-Xss4m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
+// "-Xss1m" as "-Xss6m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
 // yet; a program that recurses as deep as its stack allows must still be able to. HotSpot takes 1 GiB at most.
 std::string larger_stack(const std::string& option) {
-  constexpr std::uint64_t kFactor = 4;
+  constexpr std::uint64_t kFactor = 6;  // measured: docs/design/0004-exact-measurements.md
   constexpr std::uint64_t kLargest = 1ULL << 30;
   std::string size = option.substr(4);
   if (!size.empty()) size.back() = static_cast<char>(std::toupper(static_cast<unsigned char>(size.back())));
