@@ -218,7 +218,7 @@ TEST(CodeEditor, ANewReferenceHasItsClassInEveryFrame) {
     code.at_entry(code.snippet([&](CodeBuilder& b) { b.op(Opcode::aconst_null).store(LocalType::kObject, node); }));
   });
   EXPECT_EQ(edited.code().max_locals(), 3);
-  EXPECT_EQ(edited.frames(), "frame 11: int - a/Node |\n");
+  EXPECT_EQ(edited.frames(), "frame 9: int - a/Node |\n");
 }
 
 TEST(CodeEditor, ALabelInASnippetGetsTheTypesOfItsPlace) {
