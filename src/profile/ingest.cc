@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "base/modified_utf8.h"
 
@@ -17,7 +19,7 @@ Recording recording_of(const arena::Summary& summary) {
   const auto has = [&](arena::HeaderFlags flag) { return (summary.flags & flag) != 0; };
   Recording recording = {.command = printable(summary.command),
                          .jdk = printable(summary.jdk),
-                         .mode = has(arena::kFlat) ? "exact:flat" : "exact",
+                         .mode = has(arena::kSampled) ? "bytecode" : has(arena::kFlat) ? "exact:flat" : "exact",
                          .is_live = true,
                          .is_precise = has(arena::kPrecise),
                          .includes_jdk = has(arena::kJdkIncluded),
@@ -27,6 +29,12 @@ Recording recording_of(const arena::Summary& summary) {
                          .own_cpu_ns = summary.own_cpu_ns,
                          .arena_bytes = summary.used_bytes,
                          .arena_capacity = summary.capacity};
+  if (has(arena::kSampled)) {
+    recording.sampling = {.granularity = summary.granularity,
+                          .jitter = summary.jitter,
+                          .seed = summary.seed,
+                          .max_path = summary.max_path};
+  }
   switch (summary.state) {
     case arena::State::kStarting: recording.state = State::kStarting; break;
     case arena::State::kEnded: recording.state = State::kEnded; break;
@@ -163,12 +171,38 @@ class Ingest {
     const auto visit = [&](const arena::Context& context) {
       tree.push(context.depth, method_of(context), context.site.line, context.calls, context.bytecodes);
     };
+    const auto root = static_cast<std::uint32_t>(tree.size() - 1);
     const arena::TreeSummary summary = reader_.walk(entry, visit, damage_);
     if (summary.overflow_calls != 0 || summary.overflow_bytecodes != 0) {
       tree.push(1, pseudo_method(std::string(kOverflowName)), 0, summary.overflow_calls, summary.overflow_bytecodes);
     }
     folded_sites_ += summary.folded_sites;
     cut_contexts_ += summary.cut_contexts;
+    if ((reader_.summary().flags & arena::kSampled) != 0) estimate(root, reader_.executed(entry));
+  }
+
+  // What came as bytecodes of the tree from `root` on are samples. What its threads executed is known exactly, and each
+  // context gets its share by samples, rounded so that they add up to it.
+  void estimate(std::uint32_t root, std::uint64_t executed) {
+    CallTree& tree = profile_.tree;
+    for (std::size_t node = root; node < tree.size(); ++node) tree.samples[node] = std::exchange(tree.bytecodes[node], 0);
+    const std::uint64_t all = std::accumulate(tree.samples.begin() + root, tree.samples.end(), std::uint64_t{0});
+    if (all == 0) {
+      if (executed != 0) tree.push(1, pseudo_method(std::string(kUnsampledName)), 0, 0, executed);
+      return;
+    }
+    const auto rest = static_cast<long double>(executed % all) / static_cast<long double>(all);
+    std::uint64_t samples = 0;
+    std::uint64_t given = 0;
+    for (std::size_t node = root; node < tree.size(); ++node) {
+      samples += tree.samples[node];
+      const std::uint64_t due =
+          samples == all ? executed
+                         : samples * (executed / all) +
+                               static_cast<std::uint64_t>(rest * static_cast<long double>(samples));
+      tree.bytecodes[node] = due - given;
+      given = due;
+    }
   }
 
   void add_flat_block(std::uint32_t block) {

@@ -180,7 +180,7 @@ public final class SondeRT {
 
   /** The call site record of a callee without a node. */
   @DontInline
-  private static long leafSite(long from, int method) {
+  static long leafSite(long from, int method) {
     final Unsafe u = Memory.U;
     final Thread thread = Thread.currentThread();
     final long site = locate(thread, from, method);
@@ -195,7 +195,7 @@ public final class SondeRT {
 
   /** The node of a callee, made if it is new here. */
   @DontInline
-  private static long node(long from, int method, int sites) {
+  static long node(long from, int method, int sites) {
     final Unsafe u = Memory.U;
     final Thread thread = Thread.currentThread();
     final long site = locate(thread, from, method);
@@ -370,7 +370,7 @@ public final class SondeRT {
   }
 
   /** The address of a TreeHeader; 0 if the arena has no room even for that. */
-  private static native long newTree(Thread thread);
+  static native long newTree(Thread thread);
 
   /** Another chunk for the tree. If there is none: false, and the tree has an overflow node. */
   private static native boolean grow(long tree, int size);

@@ -10,5 +10,16 @@ public class Thread {
   public transient long $sondeRoot;
   public transient long $sondeHidden;
 
+  // Deterministic sampling (SondeSampling).
+  /** How many bytecodes the thread executes until its next sample. */
+  public transient long $sondeLeft;
+
+  /** What $sondeLeft would be if the thread had executed nothing since what it executed was recorded. */
+  public transient long $sondeQuota;
+
+  public transient long $sondeRandom;
+  public transient long $sondePath;
+  public transient long $sondeChildren;
+
   public static native Thread currentThread();
 }
