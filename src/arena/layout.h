@@ -42,6 +42,7 @@ enum HeaderFlags : std::uint32_t {
   kPrecise = 1,      // bytecodes are exact under exceptions (landing pads)
   kJdkIncluded = 2,  // classes of the JDK are instrumented
   kFlat = 4,         // counts per method and thread, no contexts
+  kSampled = 8,      // bytecodes of a context are samples, calls are unknown; what was executed is in the root node
 };
 
 struct ArenaHeader {
@@ -62,7 +63,11 @@ struct ArenaHeader {
   std::uint64_t flat_offset;                 // of the flat region; 0 if there is none
   std::atomic<std::uint64_t> flat_blocks;    // how many blocks are or were in use, with the two that belong to nobody
   std::atomic<std::uint64_t> flat_reserved;  // bytes of disk reserved in the flat region
-  std::uint64_t reserved_words[29];
+  std::uint64_t granularity;                 // kSampled: as it was asked for (docs/user/bytecode.md)
+  std::uint64_t jitter;
+  std::uint64_t seed;
+  std::uint64_t max_path;
+  std::uint64_t reserved_words[25];
   std::atomic<std::uint64_t> counters[kMaxCounters];  // by CounterInfo::id (base/counters.def)
 };
 static_assert(sizeof(ArenaHeader) <= kHeaderSize);
@@ -217,7 +222,8 @@ struct ExtraCallSite {
 };
 static_assert(sizeof(ExtraCallSite) == 40);
 
-// A method in a context. CallSite[site_count] follow.
+// A method in a context. CallSite[site_count] follow. The root of a sampled tree has what its threads executed up to
+// their last sample or their end in `bytecodes`, and what those alive at the end did since in `calls`.
 struct Node {
   std::int32_t method_id;  // 0: the root of a tree
   std::uint32_t site_count;

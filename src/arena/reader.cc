@@ -122,6 +122,10 @@ Result<void> Reader::read_header() {
               .own_cpu_ns = header->own_cpu_ns,
               .capacity = header->capacity,
               .used_bytes = limit_,
+              .granularity = header->granularity,
+              .jitter = header->jitter,
+              .seed = header->seed,
+              .max_path = header->max_path,
               .jdk = terminated(header->jdk, sizeof header->jdk),
               .command = terminated(header->command, sizeof header->command)};
   if ((header->flags & kFlat) != 0) read_flat_header(*header);
@@ -286,6 +290,11 @@ void Reader::index_tables() {
     damage_.add("tree " + std::to_string(tree.id) + " is a member of no known group", tree.address - base_address_);
     tree.group = 0;
   }
+}
+
+std::uint64_t Reader::executed(const TreeEntry& tree) const {
+  const auto root = offset_of(tree.root, sizeof(Node));
+  return root ? at<Node>(*root)->bytecodes + at<Node>(*root)->calls : 0;
 }
 
 const ClassEntry* Reader::find_class(std::uint32_t id) const { return find_by_id(classes_, id); }

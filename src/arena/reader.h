@@ -45,7 +45,11 @@ struct Summary {
   std::uint64_t end_ns;  // 0: it did not end in good order, or has not ended yet
   std::uint64_t own_cpu_ns;
   std::uint64_t capacity;
-  std::uint64_t used_bytes;  // with the header and the flat region
+  std::uint64_t used_bytes;   // with the header and the flat region
+  std::uint64_t granularity;  // this and the next three: only if flags say kSampled
+  std::uint64_t jitter;
+  std::uint64_t seed;
+  std::uint64_t max_path;
   std::string_view jdk;
   std::string_view command;
 };
@@ -118,7 +122,7 @@ struct Context {
   std::uint32_t site_index;   // in the caller
   SiteInfo site;
   std::uint64_t calls;
-  std::uint64_t bytecodes;  // complete: constants of single-path methods are added
+  std::uint64_t bytecodes;  // complete: constants of single-path methods are added. Of a sampled tree: samples
 };
 
 // Context::method_id of what stands for "all that is deeper than --max-depth": it has no counts of its own, only
@@ -171,6 +175,9 @@ class Reader {
   // is visited are methods, by id, at depth 1.
   [[nodiscard]] std::uint32_t flat_blocks_end() const { return flat_blocks_end_; }
   void visit_flat(std::uint32_t block, const std::function<void(const Context&)>& visit, Damage& damage) const;
+
+  // Bytecodes that the threads of a sampled tree executed, whether or not there are samples of them.
+  [[nodiscard]] std::uint64_t executed(const TreeEntry& tree) const;
 
  private:
   friend class TreeWalk;

@@ -13,7 +13,7 @@
 //     overflow 10 99                   what found no room
 //   member                             a thread of the group that lives; `member ending`, `member free`
 //
-// The layout is that of layout.h, written here a second time so that Writer and SondeRT are not their own judges.
+// make_sampled() turns it into a sampled recording. The layout is that of layout.h, written here a second time so that Writer and SondeRT are not their own judges.
 #pragma once
 
 #include <algorithm>
@@ -134,6 +134,16 @@ class TestArena {
   template <typename T>
   [[nodiscard]] T& at(std::uint64_t offset) {
     return *reinterpret_cast<T*>(words_.data() + offset / 8);
+  }
+  // Bytecodes as drawn are samples; `executed` has what the threads of each tree executed.
+  void make_sampled(const std::vector<std::uint64_t>& executed) {
+    header().flags |= kSampled;
+    header().granularity = 1000;
+    header().jitter = 100;
+    header().seed = 1;
+    for (std::size_t i = 0; i < executed.size(); ++i) {
+      at<Node>(at<TreeHeader>(trees_[i]).root - kBase).bytecodes = executed[i];
+    }
   }
   // Where the nodes are, by their number among all drawn calls that have one.
   [[nodiscard]] const std::vector<std::uint64_t>& nodes() const { return nodes_; }

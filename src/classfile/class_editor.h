@@ -36,6 +36,8 @@ class ClassEditor {
   // Settles the edits of the current method. On an error (kTooLarge: over a limit of the format; kInvalidArgument: the
   // pass asked for something impossible; kMalformed: a table that cannot be moved) the method stays as it was.
   Result<void> commit();
+  // Where the instructions of the method committed last are now, until the next edit().
+  [[nodiscard]] const CodeMap& map() const { return assembler_.map(); }
 
   // A field that the class does not have, without attributes.
   void add_field(std::uint16_t access_flags, std::string_view name, std::string_view descriptor);

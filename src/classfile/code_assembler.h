@@ -61,6 +61,8 @@ class CodeAssembler {
   // Writes the content of a Code attribute. An error leaves `out` with garbage behind its old end.
   Result<void> assemble(const Code& code, const StackMapTable& stack_maps, CodeEdits& edits, PoolBuilder& pool,
                         ByteWriter& out);
+  // Where the instructions of the method assembled last are now.
+  [[nodiscard]] const CodeMap& map() const { return map_; }
 
  private:
   struct Context {

@@ -70,7 +70,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("run", "Start a JVM and record it; its exit code is ours");
   app->add_option("--mode", options.mode,
                   "What to record: exact (every call and executed bytecode, with contexts) or\n"
-                  "exact:flat (the same per method and thread, without contexts: much cheaper)")
+                  "exact:flat (the same per method and thread, without contexts: much cheaper) or\n"
+                  "bytecode[:granularity=10000,jitter=100,seed=1,maxpath=0] (a sample every so many bytecodes)")
       ->capture_default_str();
   app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")
       ->type_name("FILE");

@@ -38,6 +38,15 @@ std::string_view severity_word(Severity severity) {
   return "";
 }
 
+std::string sampling_text(const profile::Sampling& sampling) {
+  std::string text = "every " + grouped(sampling.granularity);
+  if (sampling.jitter != 0) text += " to " + grouped(sampling.granularity + sampling.jitter - 1);
+  text += " bytecodes";
+  if (sampling.jitter != 0) text += ", seed " + std::to_string(sampling.seed);
+  if (sampling.max_path != 0) text += ", contexts of " + grouped(sampling.max_path) + " frames at most";
+  return text + "; the sum of bytecodes is exact, those of a context are its share by samples";
+}
+
 }  // namespace
 
 // A process that has ended but was not waited for yet still has its number; the state behind its name is then Z.
@@ -92,13 +101,18 @@ std::string recording_header(const profile::Profile& profile) {
   text += fmt::format("Recorded  {:%Y-%m-%d %H:%M:%S} UTC{}, mode {}{}{}\n", fmt::gmtime(start),
                       duration ? ", " + seconds(*duration) : "", r.mode, r.is_precise ? ", precise" : "",
                       r.includes_jdk ? ", JDK included" : ", without the JDK");
+  if (r.sampling.is_on()) text += "Sampled   " + sampling_text(r.sampling) + "\n";
   text += fmt::format("State     {}\n", liveness_of(r).sentence);
   return text + losses_of(profile);
 }
 
 nlohmann::ordered_json amounts_json(const profile::Amounts& amounts) {
   nlohmann::ordered_json json;
-  for (const profile::MetricInfo& info : profile::kMetrics) json[std::string(info.name)] = amounts.of(info.metric);
+  for (const profile::MetricInfo& info : profile::kMetrics) {
+    // Most recordings have none.
+    if (info.metric == profile::Metric::kSamples && amounts.samples == 0) continue;
+    json[std::string(info.name)] = amounts.of(info.metric);
+  }
   return json;
 }
 
@@ -112,6 +126,12 @@ nlohmann::ordered_json recording_json(const profile::Profile& profile) {
                                  {"jdk_included", r.includes_jdk},
                                  {"state", liveness_of(r).word},
                                  {"start_ns", r.start_ns}};
+  if (r.sampling.is_on()) {
+    json["sampling"] = {{"granularity", r.sampling.granularity},
+                        {"jitter", r.sampling.jitter},
+                        {"seed", r.sampling.seed},
+                        {"maxpath", r.sampling.max_path}};
+  }
   if (const auto duration = duration_of(r)) json["duration_s"] = duration->count();
   json["counters"] = nlohmann::ordered_json::array();
   for (const profile::CounterValue& counter : profile.counters) {

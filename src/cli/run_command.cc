@@ -14,6 +14,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "cli/bytecode_mode.h"
 #include "cli/follow.h"
 #include "cli/intrinsics.h"
 #include "cli/jdk_methods.h"
@@ -133,6 +134,11 @@ Result<void> write_options(const RunOptions& options, const Places& places) {
        << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
        << parse_size(options.memory) << "\nmax-depth " << options.max_depth << "\nfold-recursion "
        << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics " << (options.intrinsics == "count" ? 1 : 0) << "\n";
+  if (is_bytecode_mode(options.mode)) {
+    const BytecodeMode mode = TRY(parse_bytecode_mode(options.mode));
+    file << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
+         << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
+  }
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   if (options.follow) {
@@ -260,8 +266,11 @@ int run_child(std::vector<std::string> command) {
 }
 
 Result<void> check_options(const RunOptions& options) {
-  if (options.mode != "exact" && options.mode != "exact:flat")
-    return invalid("unknown mode `" + options.mode + "`; there are: exact, exact:flat");
+  if (is_bytecode_mode(options.mode)) {
+    TRY(parse_bytecode_mode(options.mode));
+  } else if (options.mode != "exact" && options.mode != "exact:flat") {
+    return invalid("unknown mode `" + options.mode + "`; there are: exact, exact:flat, bytecode");
+  }
   if (options.mode == "exact:flat" && (options.max_depth != 0 || options.fold_recursion))
     return invalid("--max-depth and --fold-recursion are about contexts, which exact:flat does not have");
   if (options.intrinsics != "calls" && options.intrinsics != "count")

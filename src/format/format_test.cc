@@ -50,6 +50,15 @@ TEST(Jsonl, HasOneUniqueLinePerContext) {
 )");
 }
 
+TEST(Jsonl, OfASampledRecordingHasSamplesInsteadOfCalls) {
+  arena::TestArena arena("thread main\n  App.main()V 0 3\n    App.get()I 0 4 @12\n");
+  arena.make_sampled({7000});
+  EXPECT_EQ(jsonl_of(profile::ingest(arena::Reader::over(arena.bytes()).value()).value()),
+            R"({"thread":"main","stack":["App.main()V"],"samples":3,"bytecodes":3000}
+{"thread":"main","stack":["App.main()V","App.get()I"],"samples":4,"bytecodes":4000}
+)");
+}
+
 TEST(Jsonl, EscapesNames) {
   EXPECT_EQ(jsonl_of(drawn_profile("thread \"a\\b\"\n  A.a()V 1 1\n")),
             "{\"thread\":\"\\\"a\\\\\\\\b\\\"\",\"stack\":[\"A.a()V\"],\"calls\":1,\"bytecodes\":1}\n");

@@ -86,7 +86,7 @@ Result<void> CountingPass::apply(CodeEditor& code, const MethodToCount& method, 
   counted.is_leaf = leaf_ && !flat_;
   counted.first_line = counted.sites[0].line;
   counted.constant_bytecodes = static_cast<std::uint32_t>(plan_.constant_bytecodes());
-  insert_entry(code, static_cast<std::uint32_t>(counted.sites.size()));
+  TRY(insert_entry(code, counted));
   insert_counts(code);
   insert_calls(code);
   insert_exits(code);
@@ -167,7 +167,7 @@ void CountingPass::finish_flat(CodeBuilder& b, std::int32_t bytecodes) const {
   }
 }
 
-void CountingPass::hand_over_count(CodeBuilder& b) const {
+void CountingPass::hand_over(CodeBuilder& b) const {
   if (flat_) {
     load_count(b).push(id_).invoke_static(calls_of_flat_->add);
   } else {
@@ -192,26 +192,33 @@ void CountingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
   }
 }
 
-void CountingPass::insert_entry(CodeEditor& code, std::uint32_t site_count) {
+Result<void> CountingPass::insert_entry(CodeEditor& code, const CountedMethod& counted) {
   count_type_ = plan_.has_loops() ? LocalType::kLong : LocalType::kInt;
   if (!leaf_) {
     site_local_ = code.new_local(LocalType::kLong);
     node_local_ = code.new_local(LocalType::kLong);
   }
   if (!plan_.is_single_path()) count_local_ = code.new_local(count_type_);
-  const bool entry_counts = !plan_.segments().empty() && plan_.segments()[0].start == Segment::Start::kEntry;
   code.at_entry(code.snippet([&](CodeBuilder& b) {
     if (flat_ && (plan_.is_single_path() || counts_at_entry_)) b.push(id_).invoke_static(calls_of_flat_->hit);
     if (!flat_ && leaf_ && plan_.is_single_path()) b.push(id_).invoke_static(kLeaf);
     if (!leaf_) {
       b.invoke_static(kSite).op(Opcode::dup2).store(LocalType::kLong, site_local_);
       b.push(id_)
-          .push(static_cast<std::int32_t>(site_count))
+          .push(static_cast<std::int32_t>(counted.sites.size()))
           .invoke_static(kEnter)
           .store(LocalType::kLong, node_local_);
     }
-    if (!plan_.is_single_path()) set_count(b, entry_counts ? plan_.segments()[0].bytecodes : 0);
+    set_first_count(b);
   }));
+  return {};
+}
+
+// The count of what is executed in any case; nothing on a single path, which has no count.
+void CountingPass::set_first_count(CodeBuilder& b) const {
+  if (plan_.is_single_path()) return;
+  const Segment& first = plan_.segments()[0];
+  set_count(b, first.start == Segment::Start::kEntry ? first.bytecodes : 0);
 }
 
 void CountingPass::insert_counts(CodeEditor& code) {
@@ -223,7 +230,7 @@ void CountingPass::insert_counts(CodeEditor& code) {
         break;
       case Segment::Start::kConstructorCall:
         code.after(segment.at, code.snippet([&](CodeBuilder& b) { set_count(b, segment.bytecodes); }));
-        code.before(segment.at, code.snippet([&](CodeBuilder& b) { hand_over_count(b); }));
+        code.before(segment.at, code.snippet([&](CodeBuilder& b) { hand_over(b); }));
         break;
       case Segment::Start::kSubroutine:
         code.after(segment.at, code.snippet([&](CodeBuilder& b) { add_to_count(b, segment.bytecodes); }));
@@ -255,7 +262,7 @@ void CountingPass::insert_calls(CodeEditor& code) {
 }
 
 void CountingPass::insert_exits(CodeEditor& code) {
-  if (leaf_ && plan_.is_single_path() && plan_.bytecodes_after_constructor_call() == 0) return;
+  if (is_done_at_entry() && plan_.bytecodes_after_constructor_call() == 0) return;
   const SnippetId exit = code.snippet([&](CodeBuilder& b) { finish(b, plan_.bytecodes_after_constructor_call()); });
   for (const Instruction insn : code.code().instructions()) {
     if (is_return(insn.opcode())) code.before(insn.pc(), exit);
@@ -335,10 +342,8 @@ void CountingPass::insert_handlers(CodeEditor& code) {
     cover(code, original, all,
           [&](const Exposure& exposure) { return handler_pad(code, exposure, original.handler.pc()); });
   }
-  // A leaf on a single path has counted everything at its entry: only an early end is of interest.
-  const bool early_only = leaf_ && plan_.is_single_path();
   const auto leaves = [&](const Exposure& exposure) {
-    return exposure.throws && !(early_only && exposure.unexecuted == 0);
+    return exposure.throws && !(is_done_at_entry() && exposure.unexecuted == 0);
   };
   cover(code, whole_method(code.code()), leaves, [&](const Exposure& exposure) { return leaving_pad(code, exposure); });
   std::swap(code.handlers(), handlers_);

@@ -81,17 +81,41 @@ class CountingPass {
  public:
   CountingPass(const KnownMethods& known, CalleeIds& callees, Contexts contexts)
       : known_(known), callees_(callees), flat_(contexts == Contexts::kNone) {}
+  virtual ~CountingPass() = default;
 
   // Edits the method. The caller commits, and tries again with kWholeBlocks if that fails for size.
   Result<void> apply(classfile::CodeEditor& code, const MethodToCount& method, CountedMethod& counted);
   // For a method that the JIT compiler replaces: what it calls is not counted, so that it makes no difference.
   Result<void> apply_sink(classfile::CodeEditor& code);
 
- private:
+ protected:
   struct CallToCount {
     classfile::Pc pc;
     std::uint32_t native_id;  // 0: the callee counts itself
   };
+
+  // What another way of recording replaces (sampling_pass.h): the code at the beginning, before calls, before super()
+  // or this(), and at the end; `bytecodes` is for single paths, where there is no count.
+  virtual Result<void> insert_entry(classfile::CodeEditor& code, const CountedMethod& counted);
+  virtual void insert_calls(classfile::CodeEditor& code);
+  virtual void hand_over(classfile::CodeBuilder& b) const;
+  virtual void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
+
+  // Everything was counted at the entry: only an early end is of interest.
+  [[nodiscard]] virtual bool is_done_at_entry() const { return leaf_ && plan_.is_single_path(); }
+
+  void set_first_count(classfile::CodeBuilder& b) const;
+  classfile::CodeBuilder& load_count(classfile::CodeBuilder& b) const;
+
+  CountPlan plan_;
+  // The method at hand.
+  std::int32_t id_ = 0;
+  bool leaf_ = false;  // counts where it is called from, or without contexts
+  classfile::LocalType count_type_ = classfile::LocalType::kInt;
+  classfile::LocalIndex count_local_;
+  std::vector<CallToCount> calls_;
+
+ private:
   struct Pad {  // on the way to a handler of the method
     std::int32_t unexecuted;
     classfile::Pc handler;
@@ -100,9 +124,7 @@ class CountingPass {
 
   [[nodiscard]] KnownKind kind_of(const classfile::ClassFile& caller, const classfile::MemberRef& callee) const;
   void find_calls(const classfile::Code& code, CountedMethod& counted);
-  void insert_entry(classfile::CodeEditor& code, std::uint32_t site_count);
   void insert_counts(classfile::CodeEditor& code);
-  void insert_calls(classfile::CodeEditor& code);
   void insert_exits(classfile::CodeEditor& code);
   void insert_handlers(classfile::CodeEditor& code);
   template <typename Wanted, typename MakeTarget>
@@ -110,29 +132,17 @@ class CountingPass {
 
   void set_count(classfile::CodeBuilder& b, std::int32_t value) const;
   void add_to_count(classfile::CodeBuilder& b, std::int32_t by) const;
-  classfile::CodeBuilder& load_count(classfile::CodeBuilder& b) const;
-  // The end of the method; `bytecodes` is for single paths, where there is no count.
-  void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
   void finish_flat(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
-  void hand_over_count(classfile::CodeBuilder& b) const;  // before super()
   classfile::Target leaving_pad(classfile::CodeEditor& code, const Exposure& exposure);
   classfile::Target handler_pad(classfile::CodeEditor& code, const Exposure& exposure, classfile::Pc handler);
 
   const KnownMethods& known_;
   CalleeIds& callees_;
   const bool flat_;
-  CountPlan plan_;
-
-  // The method at hand.
-  std::int32_t id_ = 0;
-  bool leaf_ = false;             // counts where it is called from, or without contexts
   bool counts_at_entry_ = false;  // without contexts, several paths: the call is counted before the bytecodes
   const FlatCalls* calls_of_flat_ = nullptr;
-  classfile::LocalType count_type_ = classfile::LocalType::kInt;
   classfile::LocalIndex site_local_;
   classfile::LocalIndex node_local_;
-  classfile::LocalIndex count_local_;
-  std::vector<CallToCount> calls_;
   std::vector<Pad> pads_;
   std::vector<std::uint32_t> leaving_pads_;  // by unexecuted * 2 + uninitialized: 1 + StubId, 0 if there is none yet
   std::vector<classfile::Handler> handlers_;

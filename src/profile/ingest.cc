@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "base/modified_utf8.h"
 #include "profile/group_tree.h"
@@ -18,7 +20,9 @@ Recording recording_of(const arena::Summary& summary) {
   const auto has = [&](arena::HeaderFlags flag) { return (summary.flags & flag) != 0; };
   Recording recording = {.command = printable(summary.command),
                          .jdk = printable(summary.jdk),
-                         .mode = has(arena::kFlat) ? "exact:flat" : "exact",
+                         .mode = has(arena::kSampled) ? "bytecode"
+                                 : has(arena::kFlat)  ? "exact:flat"
+                                                      : "exact",
                          .is_live = true,
                          .is_precise = has(arena::kPrecise),
                          .includes_jdk = has(arena::kJdkIncluded),
@@ -28,6 +32,12 @@ Recording recording_of(const arena::Summary& summary) {
                          .own_cpu_ns = summary.own_cpu_ns,
                          .arena_bytes = summary.used_bytes,
                          .arena_capacity = summary.capacity};
+  if (has(arena::kSampled)) {
+    recording.sampling = {.granularity = summary.granularity,
+                          .jitter = summary.jitter,
+                          .seed = summary.seed,
+                          .max_path = summary.max_path};
+  }
   switch (summary.state) {
     case arena::State::kStarting: recording.state = State::kStarting; break;
     case arena::State::kEnded: recording.state = State::kEnded; break;
@@ -136,6 +146,7 @@ class Ingest {
     for (const arena::TreeEntry* tree : members[0]) {
       const auto it = threads.find(tree->id);
       Thread thread = it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"};
+      const auto root = static_cast<std::uint32_t>(profile_.tree.size());
       profile_.tree.push(0, kRootMethod, 0, 0, 0);
       if ((tree->flags & arena::kTreeOfGroup) != 0) {
         add_group(*tree, members[tree->id]);
@@ -145,6 +156,11 @@ class Ingest {
         note(reader_.walk(
             *tree, [&](const arena::Context& context) { push(context); }, damage_));
         add_overflow(reader_.overflow_of(tree->id));
+      }
+      if (is_sampled()) {
+        std::uint64_t executed = reader_.executed(*tree);
+        for (const arena::TreeEntry* member : members[tree->id]) executed += reader_.executed(*member);
+        estimate(root, executed);
       }
       profile_.threads.push_back(std::move(thread));
     }
@@ -159,6 +175,8 @@ class Ingest {
     add_counter(Counter::kRecursionFolded, folded_sites_);
     std::ranges::sort(profile_.counters, {}, &CounterValue::id);
   }
+
+  [[nodiscard]] bool is_sampled() const { return (reader_.summary().flags & arena::kSampled) != 0; }
 
   // The first thread of each tree or block gives the name, the others are counted.
   std::unordered_map<std::uint32_t, Thread> threads_by_tree() {
@@ -206,6 +224,31 @@ class Ingest {
   void note(const arena::TreeSummary& summary) {
     folded_sites_ += summary.folded_sites;
     cut_contexts_ += summary.cut_contexts;
+  }
+
+  // What came as bytecodes of the tree from `root` on are samples. What its threads executed is known exactly, and each
+  // context gets its share by samples, rounded so that they add up to it.
+  void estimate(std::uint32_t root, std::uint64_t executed) {
+    CallTree& tree = profile_.tree;
+    for (std::size_t node = root; node < tree.size(); ++node)
+      tree.samples[node] = std::exchange(tree.bytecodes[node], 0);
+    const std::uint64_t all = std::accumulate(tree.samples.begin() + root, tree.samples.end(), std::uint64_t{0});
+    if (all == 0) {
+      if (executed != 0) tree.push(1, pseudo_method(std::string(kUnsampledName)), 0, 0, executed);
+      return;
+    }
+    const auto rest = static_cast<long double>(executed % all) / static_cast<long double>(all);
+    std::uint64_t samples = 0;
+    std::uint64_t given = 0;
+    for (std::size_t node = root; node < tree.size(); ++node) {
+      samples += tree.samples[node];
+      const std::uint64_t due =
+          samples == all
+              ? executed
+              : samples * (executed / all) + static_cast<std::uint64_t>(rest * static_cast<long double>(samples));
+      tree.bytecodes[node] = due - given;
+      given = due;
+    }
   }
 
   void push(const arena::Context& context) {

@@ -14,7 +14,7 @@ struct MetricInfo {
   Metric metric;
   std::string_view name;
 };
-inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"},
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kSamples, "samples"},
                                         MetricInfo{Metric::kBytecodes, "bytecodes"}};
 
 std::string_view name_of(Metric metric);

@@ -69,6 +69,27 @@ class Store : public testing::Test {
   fs::path file_;
 };
 
+TEST_F(Store, KeepsSamplesAndHowTheyWereTaken) {
+  arena::TestArena arena("thread main\n  App.main()V 0 3\n    App.get()I 0 4 @12\n");
+  arena.make_sampled({7000});
+  ASSERT_TRUE(finish(live_folder(arena), file_).ok());
+  const Profile profile = open(file_).value();
+  EXPECT_EQ(profile.tree.samples, (std::vector<std::uint64_t>{0, 3, 4}));
+  EXPECT_EQ(profile.tree.bytecodes, (std::vector<std::uint64_t>{0, 3000, 4000}));
+  EXPECT_EQ(profile.recording.mode, "bytecode");
+  EXPECT_EQ(profile.recording.sampling.granularity, 1000u);
+  EXPECT_EQ(profile.recording.sampling.jitter, 100u);
+}
+
+TEST_F(Store, ReadsFilesOfFormat1) {
+  ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
+  change("ALTER TABLE call_tree DROP COLUMN samples; PRAGMA user_version = 1");
+  const auto profile = open(file_);
+  ASSERT_TRUE(profile.ok()) << profile.error().to_string();
+  EXPECT_EQ(text_of(*profile), kDrawing);
+  EXPECT_EQ(profile->tree.samples, std::vector<std::uint64_t>(profile->tree.size()));
+}
+
 TEST_F(Store, AFileGivesBackTheProfile) {
   Profile profile = drawn_profile(kDrawing);
   profile.counters.push_back(profile::counter_value(1, 17));
@@ -155,8 +176,8 @@ TEST_F(Store, WrongPathsAreExplained) {
 
 TEST_F(Store, OtherVersionsAndDatabasesAreRefused) {
   ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
-  change("PRAGMA user_version = 2");
-  EXPECT_THAT(error_of(file_), HasSubstr("has format 2; this Sonde reads up to 1, so a newer one is needed"));
+  change("PRAGMA user_version = 99");
+  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 2, so a newer one is needed"));
   EXPECT_EQ(open(file_).error().code, ErrorCode::kUnsupported);
   change("PRAGMA application_id = 1");
   EXPECT_THAT(error_of(file_), HasSubstr("is an SQLite database, but not a recording of Sonde"));

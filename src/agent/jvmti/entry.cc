@@ -22,6 +22,7 @@
 
 #include "agent/jvmti/frames_alive.h"
 #include "agent/jvmti/runtime_classes.h"
+#include "agent/jvmti/sampling.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
 #include "agent/session/nowhere.h"
@@ -43,6 +44,7 @@ struct Agent {
   TreePool trees;
   FlatBlocks flat_blocks;
   std::unique_ptr<ClassInstrumenter> instrumenter;
+  std::unique_ptr<Sampling> sampling;  // null: everything is counted
   jvmtiEnv* jvmti = nullptr;
   jclass runtime = nullptr;           // global reference to java.lang.SondeRT
   jclass flat_runtime = nullptr;      // global reference to java.lang.SondeFlat
@@ -93,7 +95,9 @@ bool bind_natives(JNIEnv* jni) {
       {const_cast<char*>("newTree"), const_cast<char*>("(Ljava/lang/Thread;)J"), reinterpret_cast<void*>(new_tree)},
       {const_cast<char*>("grow"), const_cast<char*>("(JI)Z"), reinterpret_cast<void*>(grow)},
   };
-  g_agent->natives_bound = g_agent->natives_bound || jni->RegisterNatives(g_agent->runtime, natives, 2) == JNI_OK;
+  const bool bound = g_agent->natives_bound || (jni->RegisterNatives(g_agent->runtime, natives, 2) == JNI_OK &&
+                                                (!g_agent->sampling || g_agent->sampling->bind_natives(jni)));
+  g_agent->natives_bound = bound;
   return g_agent->natives_bound;
 }
 
@@ -129,6 +133,8 @@ void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
   if (g_agent->runtime == nullptr || memory == nullptr || g_agent->flat_runtime == nullptr) {
     jni->FatalError("sonde: java.lang.SondeRT could not be defined");
   }
+  if (g_agent->sampling && !g_agent->sampling->define(jni))
+    jni->FatalError("sonde: java.lang.SondeSampling could not be defined");
   if (!g_agent->options.heap_tree) return;
   g_agent->heap_node = define(jni, "java/lang/SondeNode", kSondeNodeClass);
   if (g_agent->heap_node == nullptr) jni->FatalError("sonde: java.lang.SondeNode could not be defined");
@@ -182,8 +188,9 @@ void find_platform_loader(JNIEnv* jni) {
   if (loader != nullptr) g_agent->platform_loader = jni->NewGlobalRef(loader);
 }
 
-// Mode exact:flat. Threads have their counters before they run anything.
+// Modes exact:flat and bytecode. Threads have their counters or stacks before they run anything.
 void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  if (g_agent->sampling) return g_agent->sampling->thread_started(jni, thread);
   const Agent& agent = *g_agent;
   if (agent.root_field == nullptr || jni->GetLongField(thread, agent.root_field) != 0) return;
   const ThreadFacts facts = facts_of(jni, thread);
@@ -220,7 +227,8 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   find_platform_loader(jni);
   const jfieldID on = jni->GetStaticFieldID(agent.runtime, "on", "Z");
   const jfieldID methods = jni->GetStaticFieldID(agent.runtime, "methods", "J");
-  if (agent.root_field == nullptr || on == nullptr || methods == nullptr || !bind_natives(jni)) {
+  const bool has_fields = agent.root_field != nullptr && (!agent.sampling || agent.sampling->begin(jni));
+  if (!has_fields || on == nullptr || methods == nullptr || !bind_natives(jni)) {
     jni->ExceptionClear();
     say("the fields of java.lang.Thread are missing, perhaps because of another agent; nothing is recorded");
     return;
@@ -246,6 +254,7 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
     return g_agent->flat_blocks.release(static_cast<std::uint64_t>(block));
   }
   const jlong tree = jni->GetLongField(thread, agent.tree_field);
+  if (agent.sampling) agent.sampling->thread_ended(jni, thread, static_cast<std::uint64_t>(tree));
   if (tree == 0) return;
   // Whatever still runs goes to the sink: the tree may have its next user by then.
   jni->SetLongField(thread, agent.site_field, static_cast<jlong>(kSink + sizeof(arena::Node)));
@@ -274,6 +283,7 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* jni) {
     return is_counted_application(jni, class_name, loader);
   });
   if (alive != 0) agent.arena.count(Counter::kFramesAlive, alive);
+  if (agent.sampling) agent.sampling->settle_living(jni);
   agent.arena.header().end_ns = realtime_ns();
   agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kEnded));
 }
@@ -350,24 +360,35 @@ Result<void> start(JavaVM* vm, const char* argument) {
   auto agent = std::make_unique<Agent>(std::move(options));
   TRY(map_nowhere());
   TRY(agent->methods.map());
+  const SamplingOptions& sampling = agent->options.sampling;
   const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) |
                               (agent->options.jdk ? arena::kJdkIncluded : 0U) |
-                              (agent->options.flat ? arena::kFlat : 0U);
+                              (agent->options.flat ? arena::kFlat : 0U) | (sampling.is_on() ? arena::kSampled : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
                           {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
   agent->trees.start();
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
   std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s",
                 agent->options.command.c_str());
+  agent->arena.header().granularity = sampling.granularity;
+  agent->arena.header().jitter = sampling.jitter;
+  agent->arena.header().seed = sampling.seed;
+  agent->arena.header().max_path = sampling.max_path;
   agent->jvmti = jvmti;
   agent->instrumenter = std::make_unique<ClassInstrumenter>(agent->arena, agent->methods, agent->options,
                                                             read_known_methods(agent->options.list_folder),
                                                             agent->options.flat ? &agent->flat_blocks : nullptr);
+  if (sampling.is_on()) {
+    TRY(agent->instrumenter->sites().create());
+    agent->sampling =
+        std::make_unique<Sampling>(agent->arena, agent->trees, sampling, jvmti, agent->instrumenter->sites());
+  }
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);
   const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
   g_agent = agent.release();
-  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, g_agent->options.flat)) {
+  const bool thread_starts = g_agent->options.flat || g_agent->sampling;
+  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, thread_starts)) {
     unlink((g_agent->options.folder + "/arena").c_str());
     return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
   }

@@ -19,13 +19,20 @@ static_assert(instrument::kNodeHeaderSize == sizeof(arena::Node) &&
 namespace {
 
 constexpr std::string_view kThread = "java/lang/Thread";
+constexpr MemberRef kBorn{"java/lang/SondeSampling", "born", "(Ljava/lang/Thread;)V"};
+
+// As in java/runtime/stubs/java/lang/Thread.java.
+constexpr std::array<std::string_view, 9> kThreadFields = {"$sondeSite",   "$sondeTree", "$sondeRoot",
+                                                           "$sondeHidden", "$sondeLeft", "$sondeQuota",
+                                                           "$sondeRandom", "$sondePath", "$sondeChildren"};
 
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
-constexpr std::array<std::string_view, 10> kNeverTouched = {"java/lang/SondeFlat",
+constexpr std::array<std::string_view, 11> kNeverTouched = {"java/lang/SondeFlat",
                                                             "java/lang/SondeNode",
                                                             "java/lang/SondeRT",
                                                             "java/lang/SondeRT$Memory",
+                                                            "java/lang/SondeSampling",
                                                             "jdk/internal/misc/Unsafe",
                                                             "java/lang/VirtualThread",
                                                             "jdk/internal/vm/Continuation",
@@ -38,7 +45,27 @@ bool is_empty_finalizer(const Member& method, const Code& code) {
   return method.name == "finalize" && method.descriptor == "()V" && code.length() == 1;
 }
 
+// At the end of a constructor of Thread: who made it is known only now.
+void insert_birth(CodeEditor& code) {
+  const SnippetId born = code.snippet([&](CodeBuilder& b) { b.op(Opcode::aload_0).invoke_static(kBorn); });
+  for (const Instruction insn : code.code().instructions()) {
+    if (is_return(insn.opcode())) code.before(insn.pc(), born);
+  }
+}
+
 }  // namespace
+
+std::unique_ptr<instrument::CountingPass> ClassInstrumenter::make_pass() {
+  if (!options_.sampling.is_on()) {
+    const auto contexts = options_.flat ? instrument::Contexts::kNone : instrument::Contexts::kTree;
+    return std::make_unique<instrument::CountingPass>(known_, registry_, contexts);
+  }
+  // Patterns may choose classes of the JDK.
+  const bool jdk_counts = options_.jdk || !options_.include.empty();
+  const auto context_from =
+      options_.sampling.asks_jvm() ? instrument::ContextFrom::kJvm : instrument::ContextFrom::kShadowStack;
+  return std::make_unique<instrument::SamplingPass>(known_, registry_, sites_, context_from, jdk_counts);
+}
 
 bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) const {
   if (std::ranges::find(kNeverTouched, class_name) != kNeverTouched.end()) return false;
@@ -62,14 +89,19 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
   if (!selected && !is_thread) return std::nullopt;
   editor_.open(*cls);
   if (is_thread) {
-    for (const std::string_view field : {"$sondeSite", "$sondeTree", "$sondeRoot", "$sondeHidden"}) {
+    for (const std::string_view field : kThreadFields) {
       editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
     }
   }
   if (is_thread && options_.heap_tree) {
     editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, "$sondeNode", "Ljava/lang/SondeNode;");
   }
-  if (selected) count_methods(*cls, of_jdk);
+  tells_births_ = is_thread && options_.sampling.is_on();
+  if (selected) {
+    count_methods(*cls, of_jdk);
+  } else if (tells_births_) {
+    tell_births(*cls);
+  }
   const auto written = editor_.write();
   arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
   if (!written.ok()) {
@@ -108,7 +140,17 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
   std::uint16_t flags = 0;
   if (counted_.is_leaf) flags |= arena::kLeaf;
   if (counted_.constant_bytecodes != 0) flags |= arena::kSinglePath;
+  if (options_.sampling.is_on()) counted_.constant_bytecodes = 0;  // what calls cost is in the countdown
   registry_.add_method(id, class_id, method, flags, counted_);
+  if (options_.sampling.asks_jvm() && !counted_.is_leaf) name_sites(cls, method);
+}
+
+// So that a stack of the JVM, with methods and pcs, can be told in terms of call sites.
+void ClassInstrumenter::name_sites(const ClassFile& cls, const Member& method) {
+  std::vector<std::uint32_t> pcs;
+  for (std::size_t i = 1; i < counted_.sites.size(); ++i)
+    pcs.push_back(editor_.map().position(Pc(counted_.sites[i].pc)));
+  sites_.name_last(std::string(cls.name()).append(".").append(method.name).append(method.descriptor), std::move(pcs));
 }
 
 Result<void> ClassInstrumenter::try_to_count(const Member& method, const instrument::MethodToCount& which) {
@@ -118,15 +160,27 @@ Result<void> ClassInstrumenter::try_to_count(const Member& method, const instrum
   if (options_.heap_tree) {
     TRY(heap_tree_pass_.apply(*code, which.id, counted_));
   } else {
-    TRY(pass_.apply(*code, which, counted_));
+    TRY(pass_->apply(*code, which, counted_));
   }
+  if (tells_births_ && method.name == "<init>") insert_birth(*code);
   return editor_.commit();
+}
+
+// A Thread that is not counted itself.
+void ClassInstrumenter::tell_births(const ClassFile& threads) {
+  for (const Member& method : threads.methods()) {
+    if (method.name != "<init>") continue;
+    const auto code = editor_.edit(method);
+    if (!code.ok()) return count_failure(code.error());
+    insert_birth(**code);
+    if (const auto committed = editor_.commit(); !committed.ok()) return count_failure(committed.error());
+  }
 }
 
 Result<void> ClassInstrumenter::sink(const Member& method) {
   if (options_.heap_tree) return {};  // knows no sink: such methods are not counted
   CodeEditor* code = TRY(editor_.edit(method));
-  TRY(pass_.apply_sink(*code));
+  TRY(pass_->apply_sink(*code));
   return editor_.commit();
 }
 

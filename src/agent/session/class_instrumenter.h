@@ -9,6 +9,7 @@
 
 #include "agent/session/method_registry.h"
 #include "agent/session/options.h"
+#include "agent/session/site_table.h"
 #include "arena/writer.h"
 #include "classfile/class_editor.h"
 #include "instrument/counting_pass.h"
@@ -25,7 +26,10 @@ class ClassInstrumenter {
         options_(options),
         known_(std::move(known)),
         registry_(arena, methods, flat),
-        pass_(known_, registry_, options.flat ? instrument::Contexts::kNone : instrument::Contexts::kTree) {}
+        pass_(make_pass()) {}
+
+  // Where samples find the call sites; sampling needs it before the first class comes.
+  [[nodiscard]] SiteTable& sites() { return sites_; }
 
   // Calls use(Bytes) with the new class while no other class is worked on; returns false if nothing changes.
   template <typename Use>
@@ -40,12 +44,15 @@ class ClassInstrumenter {
   [[nodiscard]] bool is_selected(std::string_view class_name, bool of_jdk) const;
 
  private:
+  std::unique_ptr<instrument::CountingPass> make_pass();
   std::optional<Bytes> rewrite_locked(Bytes original, bool of_jdk);
   void count_methods(const classfile::ClassFile& cls, bool of_jdk);
   void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id,
                     bool of_jdk);
   Result<void> try_to_count(const classfile::Member& method, const instrument::MethodToCount& which);
   Result<void> sink(const classfile::Member& method);
+  void name_sites(const classfile::ClassFile& cls, const classfile::Member& method);
+  void tell_births(const classfile::ClassFile& threads);
   void count_failure(const Error& error);
 
   arena::Writer& arena_;
@@ -53,10 +60,12 @@ class ClassInstrumenter {
   const instrument::KnownMethods known_;
   std::mutex mutex_;  // guards what follows
   MethodRegistry registry_;
-  instrument::CountingPass pass_;
+  SiteTable sites_;
+  const std::unique_ptr<instrument::CountingPass> pass_;
   instrument::HeapTreePass heap_tree_pass_;
   classfile::ClassEditor editor_;
   instrument::CountedMethod counted_;
+  bool tells_births_ = false;  // the class at hand is Thread, and who makes a thread matters
 };
 
 }  // namespace sonde::agent

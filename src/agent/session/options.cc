@@ -11,6 +11,11 @@
 #include <memory>
 
 namespace sonde::agent {
+namespace {
+
+std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
+
+}  // namespace
 
 Result<Options> read_options(const std::string& argument) {
   constexpr std::string_view kFollow = "follow:";
@@ -51,7 +56,17 @@ Result<Options> read_options(const std::string& argument) {
     } else if (key == "jdk") {
       options.jdk = value == "1";
     } else if (key == "memory") {
-      options.memory = std::strtoull(value.c_str(), nullptr, 10);
+      options.memory = number(value);
+    } else if (key == "granularity") {
+      options.sampling.granularity = number(value);
+    } else if (key == "jitter") {
+      options.sampling.jitter = number(value);
+    } else if (key == "seed") {
+      options.sampling.seed = number(value);
+    } else if (key == "context") {
+      options.sampling.context_from_jvm = value == "jvm";
+    } else if (key == "maxpath") {
+      options.sampling.max_path = static_cast<std::uint32_t>(number(value));
     } else if (key == "include") {
       options.include.push_back(value);
     } else if (key == "exclude") {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/session/sampling_options.h"
 #include "base/result.h"
 
 namespace sonde::agent {
@@ -30,6 +31,7 @@ struct Options {
   std::uint64_t memory = 8ULL << 30;  // how far the arena may grow
   std::vector<std::string> include;   // class name patterns: "com.acme.*"; none: all
   std::vector<std::string> exclude;
+  SamplingOptions sampling;
 };
 
 Result<Options> read_options(const std::string& argument);

@@ -11,6 +11,7 @@ namespace sonde::format::jsonl {
 
 bool write(const profile::Profile& profile, const Sink& sink) {
   const profile::Labels labels(profile, [&](profile::MethodId m) { return json_string(profile.full_name(m)); });
+  const bool is_sampled = profile.recording.sampling.is_on();
   bool is_fine = true;
   std::string line;                     // up to the current frame
   std::vector<std::size_t> frame_ends;  // in `line`, by depth
@@ -27,8 +28,10 @@ bool write(const profile::Profile& profile, const Sink& sink) {
       line += labels.text(node.label);
       frame_ends.push_back(line.size());
       if (node.self == profile::Amounts{}) return;
-      tail = "],\"calls\":" + std::to_string(node.self.calls) +
-             ",\"bytecodes\":" + std::to_string(node.self.bytecodes) + "}\n";
+      // A sampled recording does not know of calls.
+      tail = is_sampled ? "],\"samples\":" + std::to_string(node.self.samples)
+                        : "],\"calls\":" + std::to_string(node.self.calls);
+      tail += ",\"bytecodes\":" + std::to_string(node.self.bytecodes) + "}\n";
       is_fine = sink(line) && sink(tail);
     });
   }

@@ -192,7 +192,7 @@ public final class SondeRT {
   // --- slow paths -------------------------------------------------------------------------------------------------
 
   @DontInline
-  private static long leafSite(long from, int method) {
+  static long leafSite(long from, int method) {
     return leafSite(from, method, true);
   }
 
@@ -455,7 +455,7 @@ public final class SondeRT {
   }
 
   /** The address of a TreeHeader; 0 if the arena has no room even for that. */
-  private static native long newTree(Thread thread);
+  static native long newTree(Thread thread);
 
   /** Another chunk for the tree. If there is none: false, and the tree has an overflow node. */
   private static native boolean grow(long tree, int size);

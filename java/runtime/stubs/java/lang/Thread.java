@@ -13,5 +13,16 @@ public class Thread {
   /** Only with --scheme paper: the method that runs. */
   public transient SondeNode $sondeNode;
 
+  // Deterministic sampling (SondeSampling).
+  /** How many bytecodes the thread executes until its next sample. */
+  public transient long $sondeLeft;
+
+  /** What $sondeLeft would be if the thread had executed nothing since what it executed was recorded. */
+  public transient long $sondeQuota;
+
+  public transient long $sondeRandom;
+  public transient long $sondePath;
+  public transient long $sondeChildren;
+
   public static native Thread currentThread();
 }

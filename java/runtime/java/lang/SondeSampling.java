@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+package java.lang;
+
+import java.util.concurrent.ForkJoinWorkerThread;
+import jdk.internal.misc.InnocuousThread;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * What methods call that are instrumented for deterministic sampling (src/instrument/sampling_pass.h).
+ *
+ * <p>A thread counts down the bytecodes it may execute until its next sample; the method that brings the countdown to
+ * zero is sampled, as often as it did so. Its callers stand on the thread's shadow stack, a slot with the number of a
+ * call site for each. Contexts with samples are nodes of a call tree as in exact counting ({@link SondeRT}), whose
+ * bytecodes are samples.
+ *
+ * <p>The same rules as in SondeRT hold: addresses are real ones minus BASE, and nothing here may allocate, block or
+ * call what is instrumented.
+ */
+public final class SondeSampling {
+  private SondeSampling() {}
+
+  // A region per thread (src/agent/session/shadow_stacks.h): slots; then what the last sample found, for each slot its
+  // content and the place in the tree it led to, and how many of these still hold; then a cache of steps in the tree.
+  static final long REGION_MASK = 0x7ffffL;
+  static final long SLOTS_MASK = 0xffffL;
+  static final int SLOT_SIZE = 4;
+  static final long PLACES = 0x10000L;
+  static final long SEEN = 0x30000L;
+  static final long SEEN_COUNT = 0x3fffcL;
+  static final long STEPS = 0x40000L;
+  static final int STEPS_MASK = 0x1fff;
+  static final int STEP_SHIFT = 5;
+  static final int STEP_NUMBER = 8;
+  static final int STEP_USER = 12;
+  static final int STEP_TO = 16;
+  // How many threads had the region: what one of them cached is nothing to the next.
+  static final long USER = 0x3fff8L;
+
+  // A row per call site (src/agent/session/site_table.h).
+  static final int ROW_SHIFT = 4;
+  static final int ROW_METHOD = 0;
+  static final int ROW_SITES = 4;
+  static final int ROW_INDEX = 8;
+  static final int ROW_NATIVE = 12;
+
+  /** More than any thread executes. */
+  static final long FOREVER = Long.MAX_VALUE / 2;
+
+  // Set by the agent before SondeRT.on.
+  static long granularity;
+  static long jitter;
+  static long seed;
+  static int maxPath;
+  static long siteTable;
+  static boolean asksJvm;
+
+  // --- a method that calls others -------------------------------------------------------------------------------
+
+  /** Takes a slot for this method. */
+  @ForceInline
+  public static long enter(int first) {
+    if (!SondeRT.on) return 0L;
+    final Thread thread = Thread.currentThread();
+    final long slot = thread.$sondeSite;
+    take(thread, slot, first);
+    return slot;
+  }
+
+  /** The same for application code, which counts even if it is called by an intrinsic, as below Method.invoke. */
+  @ForceInline
+  public static long enterApplication(int first) {
+    if (!SondeRT.on) return 0L;
+    final Thread thread = Thread.currentThread();
+    long slot = thread.$sondeSite;
+    if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
+    take(thread, slot, first);
+    return slot;
+  }
+
+  /** The same where there is no shadow stack: what is called from here counts. To be given to {@link #exit}. */
+  @ForceInline
+  public static long enterVisible() {
+    if (!SondeRT.on) return 0L;
+    final Thread thread = Thread.currentThread();
+    final long slot = thread.$sondeSite;
+    if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) thread.$sondeSite = thread.$sondeHidden;
+    return slot;
+  }
+
+  /** What is deeper than there are slots shares the last one. */
+  @ForceInline
+  private static void take(Thread thread, long slot, int first) {
+    SondeRT.Memory.U.putInt(slot + SondeRT.BASE, first);
+    final long next = slot + SLOT_SIZE;
+    thread.$sondeSite = (next & SLOTS_MASK) != 0 ? next : slot;
+  }
+
+  /** Before a call. */
+  @ForceInline
+  public static void call(long slot, int first, int site) {
+    if (SondeRT.on) SondeRT.Memory.U.putInt(slot + SondeRT.BASE, first + site);
+  }
+
+  /** Counts what was executed while the method goes on. */
+  @ForceInline
+  public static void spend(long slot, long bytecodes, int first) {
+    if (SondeRT.on) countDown(Thread.currentThread(), slot, bytecodes, first);
+  }
+
+  @ForceInline
+  public static void spendOfJdk(long slot, long bytecodes, int first) {
+    if (SondeRT.on && slot >= SondeRT.NOWHERE_END) countDown(Thread.currentThread(), slot, bytecodes, first);
+  }
+
+  /** The end of a method that has counted already. */
+  @ForceInline
+  public static void leave(long slot) {
+    if (SondeRT.on) Thread.currentThread().$sondeSite = slot;
+  }
+
+  /** The end of a method, normal or not. */
+  @ForceInline
+  public static void exit(long slot, long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    thread.$sondeSite = slot;
+    countDown(thread, slot, bytecodes, first);
+  }
+
+  /** The same in the JDK, where what intrinsics do is not counted. */
+  @ForceInline
+  public static void exitOfJdk(long slot, long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    thread.$sondeSite = slot;
+    if (slot >= SondeRT.NOWHERE_END) countDown(thread, slot, bytecodes, first);
+  }
+
+  // --- a leaf: it has no slot -------------------------------------------------------------------------------------
+
+  @ForceInline
+  public static void leaf(long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    countDown(thread, thread.$sondeSite, bytecodes, first);
+  }
+
+  @ForceInline
+  public static void leafOfJdk(long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    final long slot = thread.$sondeSite;
+    if (slot >= SondeRT.NOWHERE_END) countDown(thread, slot, bytecodes, first);
+  }
+
+  @ForceInline
+  private static void countDown(Thread thread, long slot, long bytecodes, int first) {
+    final long left = thread.$sondeLeft - bytecodes;
+    thread.$sondeLeft = left;
+    if (left <= 0) sample(slot, first);
+  }
+
+  // --- threads ----------------------------------------------------------------------------------------------------
+
+  /**
+   * At the end of Thread's constructors. A thread is known by its path: it is the n-th child of its parent. Which
+   * thread makes the JDK's own pools grow is a matter of chance, so their threads do not count as children.
+   */
+  @DontInline
+  public static void born(Thread child) {
+    if (!SondeRT.on || child.$sondePath != 0) return;
+    final Thread parent = Thread.currentThread();
+    final boolean isOfPool = child instanceof ForkJoinWorkerThread || child instanceof InnocuousThread;
+    final long number = isOfPool ? 0 : ++parent.$sondeChildren;
+    child.$sondePath = mixed(parent.$sondePath + number * 0x9e3779b97f4a7c15L + 1) | 1;
+  }
+
+  /** The first time that a thread counts. */
+  private static long begin(Thread thread) {
+    thread.$sondeRandom = mixed(seed * 0x9e3779b97f4a7c15L + thread.$sondePath) | 1;
+    // Where threads are many and short, each is sampled with the right probability: the first interval is cut anywhere.
+    final long first = jitter == 0 ? granularity : 1 + random(thread, granularity);
+    thread.$sondeQuota = first;
+    return first;
+  }
+
+  private static long interval(Thread thread) {
+    return jitter == 0 ? granularity : granularity + random(thread, jitter);
+  }
+
+  /** From 0 to below bound; SplitMix64. */
+  private static long random(Thread thread, long bound) {
+    final long state = thread.$sondeRandom + 0x9e3779b97f4a7c15L;
+    thread.$sondeRandom = state;
+    return (mixed(state) >>> 1) % bound;
+  }
+
+  private static long mixed(long x) {
+    x = (x ^ x >>> 30) * 0xbf58476d1ce4e5b9L;
+    x = (x ^ x >>> 27) * 0x94d049bb133111ebL;
+    return x ^ x >>> 31;
+  }
+
+  // --- samples ----------------------------------------------------------------------------------------------------
+
+  /** The countdown is at zero or below: the method of site {@code first}, called from below {@code slot}, is sampled. */
+  @DontInline
+  private static void sample(long slot, int first) {
+    final Thread thread = Thread.currentThread();
+    long left = thread.$sondeLeft;
+    if (thread.$sondeRandom == 0) left += begin(thread);
+    final long spent = thread.$sondeQuota - left;
+    long samples = 0;
+    for (; left <= 0; ++samples) left += interval(thread);
+    thread.$sondeLeft = left;
+    if (samples == 0) return;
+    thread.$sondeQuota = left;
+    if (thread.$sondeTree == 0 && !adopt(thread)) {
+      thread.$sondeLeft = FOREVER;
+      return;
+    }
+    record(thread, slot, first, samples, spent);
+  }
+
+  private static boolean adopt(Thread thread) {
+    final long tree = SondeRT.newTree(thread);
+    if (tree == 0) return false;
+    thread.$sondeTree = tree;
+    thread.$sondeRoot = SondeRT.Memory.U.getLong(tree + (SondeRT.BASE + SondeRT.TREE_ROOT)) + SondeRT.NODE_SITES;
+    return true;
+  }
+
+  private static void record(Thread thread, long slot, int first, long samples, long spent) {
+    // What the thread executed up to here, samples or not.
+    add(thread.$sondeRoot - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, spent);
+    if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
+    final long place;
+    if (slot < SondeRT.NOWHERE_END) { // a method that began before the gate opened
+      place = find(thread.$sondeRoot, row(first));
+    } else {
+      final long region = (slot & ~REGION_MASK) + SondeRT.BASE;
+      place = step(region, place(thread, region, slot), first);
+    }
+    final boolean isLeaf = SondeRT.Memory.U.getInt(row(first) + ROW_SITES) == 0;
+    add(isLeaf ? place + SondeRT.SITE_BYTECODES : place - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, samples);
+  }
+
+  private static void add(long address, long value) {
+    final Unsafe u = SondeRT.Memory.U;
+    u.putLong(address + SondeRT.BASE, u.getLong(address + SondeRT.BASE) + value);
+  }
+
+  private static long row(int site) {
+    return siteTable + SondeRT.BASE + ((long) site << ROW_SHIFT);
+  }
+
+  /** The call site in the tree that the slots below this one lead to. Most of them are as in the last sample. */
+  private static long place(Thread thread, long region, long slot) {
+    final Unsafe u = SondeRT.Memory.U;
+    int depth = asksJvm ? fillSlots(region) : (int) (slot & SLOTS_MASK) / SLOT_SIZE;
+    if (depth >= maxPath) depth = maxPath - 1;
+    final int seen = u.getInt(region + SEEN_COUNT);
+    int i = 0;
+    while (i < depth && i < seen && u.getInt(region + SLOT_SIZE * i) == u.getInt(region + (SEEN + SLOT_SIZE * i))) ++i;
+    long place = i == 0 ? thread.$sondeRoot : u.getLong(region + (PLACES + 8 * (i - 1)));
+    if (i == depth) return place;
+    for (; i < depth; ++i) {
+      final int number = u.getInt(region + SLOT_SIZE * i);
+      place = step(region, place, number);
+      u.putInt(region + (SEEN + SLOT_SIZE * i), number);
+      u.putLong(region + (PLACES + 8 * i), place);
+    }
+    u.putInt(region + SEEN_COUNT, depth);
+    return place;
+  }
+
+  /** From a call site in the tree to that of the method called there, or to the record of a leaf. */
+  private static long step(long region, long from, int number) {
+    final Unsafe u = SondeRT.Memory.U;
+    final int hash = ((int) (from >>> 3) + number * 0x9e3779b1) & STEPS_MASK;
+    final long step = region + STEPS + ((long) hash << STEP_SHIFT);
+    final int user = u.getInt(region + USER);
+    if (u.getLong(step) == from && u.getInt(step + STEP_NUMBER) == number && u.getInt(step + STEP_USER) == user) {
+      return u.getLong(step + STEP_TO);
+    }
+    final long to = find(from, row(number));
+    u.putLong(step, from);
+    u.putInt(step + STEP_NUMBER, number);
+    u.putInt(step + STEP_USER, user);
+    u.putLong(step + STEP_TO, to);
+    return to;
+  }
+
+  /**
+   * Writes the call sites of the methods on the stack, up to the one that called the sampled method, as they would be
+   * on a shadow stack. Returns how many there are.
+   */
+  private static native int fillSlots(long slots);
+
+  /** The same in the tree itself, which grows if the step is new. */
+  @DontInline
+  private static long find(long from, long row) {
+    final Unsafe u = SondeRT.Memory.U;
+    final int method = u.getInt(row + ROW_METHOD);
+    final int sites = u.getInt(row + ROW_SITES);
+    if (sites == 0) return SondeRT.leafSite(from, method);
+    final long node = SondeRT.node(from, method, sites);
+    final long site = node + SondeRT.NODE_SITES + SondeRT.SITE_SIZE * u.getInt(row + ROW_INDEX);
+    // The reader of the tree puts what a site with a native method calls under that method.
+    final int callee = u.getInt(row + ROW_NATIVE);
+    if (callee != 0) SondeRT.leafSite(site, callee);
+    return site;
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/jvmti/sampling.h"
+
+#include "agent/jvmti/runtime_classes.h"
+#include "agent/session/nowhere.h"
+
+namespace sonde::agent {
+namespace {
+
+constexpr jlong kForever = INT64_MAX / 2;  // SondeSampling.FOREVER
+
+constexpr std::uint32_t kMostFrames = 16'000;  // there are not many more slots
+
+Sampling* g_sampling = nullptr;  // for fill_slots_of, which the JVM calls without saying for whom
+
+jint JNICALL fill_slots_of(JNIEnv* jni, jclass, jlong slots) { return g_sampling->fill_slots(jni, slots); }
+
+}  // namespace
+
+bool Sampling::define(JNIEnv* jni) {
+  const jclass defined =
+      jni->DefineClass("java/lang/SondeSampling", nullptr, reinterpret_cast<const jbyte*>(kSondeSamplingClass),
+                       static_cast<jsize>(sizeof kSondeSamplingClass));
+  g_sampling = this;
+  if (defined != nullptr) runtime_ = static_cast<jclass>(jni->NewGlobalRef(defined));
+  return runtime_ != nullptr;
+}
+
+bool Sampling::bind_natives(JNIEnv* jni) {
+  const JNINativeMethod natives[] = {
+      {const_cast<char*>("fillSlots"), const_cast<char*>("(J)I"), reinterpret_cast<void*>(fill_slots_of)}};
+  return jni->RegisterNatives(runtime_, natives, 1) == JNI_OK;
+}
+
+jint Sampling::fill_slots(JNIEnv* jni, jlong slots) {
+  return stack_slots_.fill(jni, reinterpret_cast<std::uint32_t*>(slots), ShadowStacks::kSlots);
+}
+
+bool Sampling::begin(JNIEnv* jni) {
+  const jclass threads = jni->FindClass("java/lang/Thread");
+  site_field_ = jni->GetFieldID(threads, "$sondeSite", "J");
+  tree_field_ = jni->GetFieldID(threads, "$sondeTree", "J");
+  left_field_ = jni->GetFieldID(threads, "$sondeLeft", "J");
+  quota_field_ = jni->GetFieldID(threads, "$sondeQuota", "J");
+  if (site_field_ == nullptr || tree_field_ == nullptr || left_field_ == nullptr || quota_field_ == nullptr)
+    return false;
+  const auto set = [&](const char* name, std::uint64_t value) {
+    jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, name, "J"), static_cast<jlong>(value));
+  };
+  set("granularity", options_.granularity);
+  set("jitter", options_.jitter);
+  set("seed", options_.seed);
+  set("siteTable", arena_.address(sites_.address()));
+  jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"),
+                         static_cast<jint>(options_.max_path == 0 ? kMostFrames : options_.max_path));
+  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksJvm", "Z"),
+                             options_.asks_jvm() ? JNI_TRUE : JNI_FALSE);
+  begun_ = true;
+  for_each_thread(jni, [&](jthread thread) { thread_started(jni, thread); });
+  return true;
+}
+
+template <typename Visit>
+void Sampling::for_each_thread(JNIEnv* jni, Visit&& visit) {
+  jint count = 0;
+  jthread* threads = nullptr;
+  if (jvmti_->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    visit(threads[i]);
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(threads));
+}
+
+void Sampling::thread_started(JNIEnv* jni, jthread thread) {
+  if (!begun_ || jni->GetLongField(thread, site_field_) != 0) return;
+  const std::uint64_t stack = stacks_.lease();
+  if (stack != 0) return jni->SetLongField(thread, site_field_, static_cast<jlong>(stack));
+  arena_.count(Counter::kThreadsWithoutTree);
+  jni->SetLongField(thread, left_field_, kForever);
+}
+
+std::uint64_t Sampling::unsettled(JNIEnv* jni, jthread thread) const {
+  const jlong quota = jni->GetLongField(thread, quota_field_);
+  const jlong left = jni->GetLongField(thread, left_field_);
+  return quota > left ? static_cast<std::uint64_t>(quota - left) : 0;
+}
+
+void Sampling::thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree) {
+  if (!begun_) return;
+  const std::uint64_t rest = unsettled(jni, thread);
+  const auto slot = static_cast<std::uint64_t>(jni->GetLongField(thread, site_field_));
+  jni->SetLongField(thread, left_field_, kForever);
+  jni->SetLongField(thread, site_field_, static_cast<jlong>(kSink + sizeof(arena::Node)));
+  if (slot >= kNowhereSize) stacks_.release(slot);
+  if (rest == 0) return;
+  if (tree == 0) tree = common_tree();
+  if (tree != 0) __atomic_fetch_add(&root_of(tree).bytecodes, rest, __ATOMIC_RELAXED);
+}
+
+void Sampling::settle_living(JNIEnv* jni) {
+  if (!begun_) return;
+  for_each_thread(jni, [&](jthread thread) {
+    const std::uint64_t rest = unsettled(jni, thread);
+    auto tree = static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
+    if (rest == 0) return;
+    if (tree == 0) tree = common_tree();
+    // The thread goes on and may settle by itself, so this is kept apart.
+    if (tree != 0) __atomic_fetch_add(&root_of(tree).calls, rest, __ATOMIC_RELAXED);
+  });
+}
+
+std::uint64_t Sampling::common_tree() {
+  const std::lock_guard lock(mutex_);
+  if (common_tree_ == 0) common_tree_ = trees_.lease("(threads without a sample)", false);
+  return common_tree_;
+}
+
+arena::Node& Sampling::root_of(std::uint64_t tree) const {
+  const auto* header = static_cast<const arena::TreeHeader*>(arena_.pointer(tree));
+  return *static_cast<arena::Node*>(arena_.pointer(header->root));
+}
+
+}  // namespace sonde::agent

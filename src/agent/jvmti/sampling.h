@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent]. What deterministic sampling needs from the JVM: java.lang.SondeSampling, a shadow stack for each
+// thread from its first instruction to its last, and at its end what it executed since its last sample.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+
+#include <cstdint>
+#include <mutex>
+
+#include "agent/jvmti/stack_slots.h"
+#include "agent/session/sampling_options.h"
+#include "agent/session/shadow_stacks.h"
+#include "agent/session/tree_pool.h"
+#include "arena/writer.h"
+
+namespace sonde::agent {
+
+class Sampling {
+ public:
+  Sampling(arena::Writer& arena, TreePool& trees, const SamplingOptions& options, jvmtiEnv* jvmti, SiteTable& sites)
+      : arena_(arena), trees_(trees), options_(options), jvmti_(jvmti), sites_(sites), stack_slots_(jvmti, sites) {}
+
+  // Before any bytecode runs.
+  bool define(JNIEnv* jni);
+  bool bind_natives(JNIEnv* jni);
+  // At VMInit, before the gate opens. False if java.lang.Thread has not the fields it needs.
+  bool begin(JNIEnv* jni);
+
+  // On the thread itself. `tree` is its call tree, 0 if it has none.
+  void thread_started(JNIEnv* jni, jthread thread);
+  void thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree);
+  // The JVM ends while threads are alive: what they executed is added, as far as their methods have ended.
+  void settle_living(JNIEnv* jni);
+  // For SondeSampling: the stack of the current thread as call sites, from `slots` on.
+  jint fill_slots(JNIEnv* jni, jlong slots);
+
+ private:
+  // Bytecodes of a thread that are not in its call tree yet.
+  [[nodiscard]] std::uint64_t unsettled(JNIEnv* jni, jthread thread) const;
+  // Where they go if it has no call tree.
+  std::uint64_t common_tree();
+  [[nodiscard]] arena::Node& root_of(std::uint64_t tree) const;
+  template <typename Visit>
+  void for_each_thread(JNIEnv* jni, Visit&& visit);
+
+  arena::Writer& arena_;
+  TreePool& trees_;
+  const SamplingOptions options_;
+  jvmtiEnv* jvmti_;
+  SiteTable& sites_;
+  StackSlots stack_slots_;
+  ShadowStacks stacks_;
+  jclass runtime_ = nullptr;  // global reference to java.lang.SondeSampling
+  jfieldID site_field_ = nullptr;
+  jfieldID tree_field_ = nullptr;
+  jfieldID left_field_ = nullptr;
+  jfieldID quota_field_ = nullptr;
+  bool begun_ = false;
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t common_tree_ = 0;
+};
+
+}  // namespace sonde::agent

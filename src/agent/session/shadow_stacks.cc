@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/session/shadow_stacks.h"
+
+#include <sys/mman.h>
+
+#include "agent/session/nowhere.h"
+
+namespace sonde::agent {
+namespace {
+
+constexpr std::uint64_t kRegionsAtOnce = 64;
+// As in SondeSampling.
+constexpr std::uint64_t kUser = 0x3fff8;
+constexpr std::uint64_t kSeenCount = 0x3fffc;
+static_assert(kBias % ShadowStacks::kRegion == 0, "a region is aligned whether or not addresses are biased");
+
+}  // namespace
+
+std::uint64_t ShadowStacks::lease() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty() && !add_regions()) return 0;
+  const std::uint64_t region = free_.back();
+  free_.pop_back();
+  // What the last thread saw belongs to its own call tree.
+  *reinterpret_cast<std::uint32_t*>(region + kBias + kSeenCount) = 0;
+  ++*reinterpret_cast<std::uint32_t*>(region + kBias + kUser);
+  return region;
+}
+
+void ShadowStacks::release(std::uint64_t slot) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(slot & ~(kRegion - 1));
+}
+
+bool ShadowStacks::add_regions() {
+  constexpr std::uint64_t kSize = (kRegionsAtOnce + 1) * kRegion;
+  void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  const std::uint64_t first = (reinterpret_cast<std::uint64_t>(memory) + kRegion - 1) & ~(kRegion - 1);
+  for (std::uint64_t i = kRegionsAtOnce; i-- > 0;) free_.push_back(first + i * kRegion - kBias);
+  return true;
+}
+
+}  // namespace sonde::agent

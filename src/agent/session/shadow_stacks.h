@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent], on the Java thread that starts or ends. Memory for the shadow stacks of threads that are sampled,
+// as SondeSampling lays it out: a region each, given to the next thread when one has ended.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace sonde::agent {
+
+class ShadowStacks {
+ public:
+  static constexpr std::uint64_t kRegion = 0x80000;
+  static constexpr std::size_t kSlots = 0x10000 / 4 - 1;
+
+  // The first slot of a region as SondeSampling knows it; 0 if there is no memory.
+  std::uint64_t lease();
+  // Any slot of it will do.
+  void release(std::uint64_t slot);
+
+ private:
+  bool add_regions();
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::uint64_t> free_;
+};
+
+}  // namespace sonde::agent

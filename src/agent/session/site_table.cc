@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/session/site_table.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::agent {
+namespace {
+
+constexpr std::uint32_t kMaxRows = 1U << 28;
+constexpr std::uint32_t kStep = 1U << 16;
+
+}  // namespace
+
+Result<void> SiteTable::create() {
+  void* memory =
+      mmap(nullptr, std::size_t{kMaxRows} * sizeof(Row), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return Error{ErrorCode::kIo, "no address space for the table of call sites"};
+  rows_ = static_cast<Row*>(memory);
+  return {};
+}
+
+Result<std::uint32_t> SiteTable::add_sites(std::uint32_t method_id, bool is_leaf,
+                                           std::span<const std::uint32_t> native_callees) {
+  const auto count = static_cast<std::uint32_t>(native_callees.size());
+  if (used_ + count > usable_) {
+    const std::uint32_t wanted = std::min((used_ + count + kStep - 1) / kStep * kStep, kMaxRows);
+    if (used_ + count > kMaxRows || mprotect(rows_, std::size_t{wanted} * sizeof(Row), PROT_READ | PROT_WRITE) != 0)
+      return Error{ErrorCode::kTooLarge, "no room for more call sites"};
+    usable_ = wanted;
+  }
+  last_ = used_;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    rows_[used_++] = {
+        .method_id = method_id, .site_count = is_leaf ? 0 : count, .index = i, .native_id = native_callees[i]};
+  }
+  return last_;
+}
+
+void SiteTable::name_last(std::string method, std::vector<std::uint32_t> pcs) {
+  const std::lock_guard lock(names_mutex_);
+  names_.insert_or_assign(std::move(method), Sites{.first = last_, .pcs = std::move(pcs)});
+}
+
+std::optional<SiteTable::Sites> SiteTable::find(const std::string& method) {
+  const std::lock_guard lock(names_mutex_);
+  const auto found = names_.find(method);
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace sonde::agent

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent], with the lock of ClassInstrumenter unless said otherwise. The call sites of all methods
+// instrumented for sampling, by number. SondeSampling reads the rows: slots of the shadow stack hold such numbers.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "instrument/sampling_pass.h"
+
+namespace sonde::agent {
+
+class SiteTable final : public instrument::SiteNumbers {
+ public:
+  struct Sites {
+    std::uint32_t first;
+    std::vector<std::uint32_t> pcs;  // of each but the first, in the instrumented method; ascending
+  };
+
+  // Reserves address space; memory is taken as sites are added.
+  Result<void> create();
+
+  Result<std::uint32_t> add_sites(std::uint32_t method_id, bool is_leaf,
+                                  std::span<const std::uint32_t> native_callees) override;
+
+  // Remembers what was added last under the name of its method, "pkg/Class.method(descriptor)type".
+  void name_last(std::string method, std::vector<std::uint32_t> pcs);
+  // Of a method that calls others. Context: any thread. Of several classes with this name it is the last one.
+  std::optional<Sites> find(const std::string& method);
+
+  [[nodiscard]] const void* address() const { return rows_; }
+
+ private:
+  struct Row {
+    std::uint32_t method_id;
+    std::uint32_t site_count;  // of the method; 0 for a leaf, which has no node in a call tree
+    std::uint32_t index;       // of this site in the method
+    std::uint32_t native_id;   // the native method that is called here, 0 if it is another or unknown
+  };
+  static_assert(sizeof(Row) == 16, "SondeSampling.ROW_SHIFT");
+
+  Row* rows_ = nullptr;
+  std::uint32_t used_ = 1;  // 0 is no site
+  std::uint32_t usable_ = 0;
+  std::uint32_t last_ = 0;  // the first site of the method added last
+  std::mutex names_mutex_;  // guards what follows
+  std::unordered_map<std::string, Sites> names_;
+};
+
+}  // namespace sonde::agent

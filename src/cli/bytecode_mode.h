@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--mode bytecode[:granularity=N,jitter=R,seed=S,maxpath=P]`: what `sonde run` was asked to sample.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace sonde::cli {
+
+struct BytecodeMode {
+  std::uint64_t granularity = 10'000;
+  std::uint64_t jitter = 100;
+  std::uint64_t seed = 1;
+  std::uint64_t max_path = 0;
+  std::string context = "auto";  // or "shadow", "jvm": who knows the stack
+
+  // Where samples are rare, asking the JVM for the stack is cheaper than knowing it all the time
+  // (docs/design/0005-deterministic-sampling.md).
+  [[nodiscard]] bool asks_jvm() const { return context == "jvm" || (context == "auto" && granularity >= 100'000); }
+};
+
+[[nodiscard]] bool is_bytecode_mode(std::string_view mode);
+Result<BytecodeMode> parse_bytecode_mode(std::string_view mode);
+
+}  // namespace sonde::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bytecode_mode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(BytecodeMode, HasDefaultsAndSettings) {
+  EXPECT_TRUE(is_bytecode_mode("bytecode"));
+  EXPECT_TRUE(is_bytecode_mode("bytecode:seed=2"));
+  EXPECT_FALSE(is_bytecode_mode("bytecodes"));
+  EXPECT_EQ(parse_bytecode_mode("bytecode").value().granularity, 10'000u);
+  const BytecodeMode mode = parse_bytecode_mode("bytecode:granularity=500,jitter=0,seed=7,maxpath=50").value();
+  EXPECT_EQ(mode.granularity, 500u);
+  EXPECT_EQ(mode.jitter, 0u);
+  EXPECT_EQ(mode.seed, 7u);
+  EXPECT_EQ(mode.max_path, 50u);
+  EXPECT_FALSE(mode.asks_jvm());
+  EXPECT_TRUE(parse_bytecode_mode("bytecode:granularity=1000000").value().asks_jvm());
+  EXPECT_TRUE(parse_bytecode_mode("bytecode:context=jvm").value().asks_jvm());
+  EXPECT_FALSE(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().asks_jvm());
+}
+
+TEST(BytecodeMode, SaysWhatMakesNoSense) {
+  const auto error = [](const char* text) { return parse_bytecode_mode(text).error().message; };
+  EXPECT_THAT(error("bytecode:granularity=0"), HasSubstr("granularity is a number from 10 to"));
+  EXPECT_THAT(error("bytecode:granularity=-5"), HasSubstr("not `-5`"));
+  EXPECT_THAT(error("bytecode:granularity=1e6"), HasSubstr("not `1e6`"));
+  EXPECT_THAT(error("bytecode:granularity"), HasSubstr("granularity is a number"));
+  EXPECT_THAT(error("bytecode:context=guess"), HasSubstr("not `guess`"));
+  EXPECT_THAT(error("bytecode:every=5"), HasSubstr("`every` is no setting"));
+}
+
+}  // namespace
+}  // namespace sonde::cli

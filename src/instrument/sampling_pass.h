@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deterministic sampling (papers/000), by calls into java.lang.SondeSampling. Each method takes the bytecodes it executed
+// itself off the thread's countdown when it ends, or at its entry if they are known there; whoever brings it to zero is
+// sampled. What is inserted, by kind of method (slot: its place on the shadow stack; first: the number of its first call site):
+//
+//                 entry                   before each call        before return            exception leaves
+//   leaf, 1 path  leaf(n, first)          -                       -                        leaf(-k, first)
+//   leaf          count = n0              -                       leaf(count, first)       count -= k; the same
+//   1 path        slot = enter(first)     call(slot, first, site) leave(slot)              exit(slot, -k, first)
+//                 spend(slot, n, first)
+//   other         slot = enter(first)     the same                exit(slot, count, first) count -= k; the same
+//                 count = n0
+//
+// On the shadow stack each method that calls others has the number of the call site it is at. If samples are so rare
+// that the JVM can be asked for the stack each time, there is none, and every method is like a leaf.
+//
+// Blocks, landing pads, constructors and intrinsics are as in exact counting (counting_pass.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "instrument/counting_pass.h"
+
+namespace sonde::instrument {
+
+// Numbers for call sites, the same for ever.
+class SiteNumbers {
+ public:
+  // `native_callees` has an element per site: the native method that is called there, 0 if it is another or unknown.
+  // The first site is "not at a call"; a leaf has no other. Returns the number of the first one; the others follow.
+  virtual Result<std::uint32_t> add_sites(std::uint32_t method_id, bool is_leaf,
+                                          std::span<const std::uint32_t> native_callees) = 0;
+
+ protected:
+  ~SiteNumbers() = default;
+};
+
+enum class ContextFrom : std::uint8_t { kShadowStack, kJvm };
+
+class SamplingPass final : public CountingPass {
+ public:
+  // `jdk_counts`: methods of the JDK are instrumented as well, so what intrinsics call has to be told from the rest.
+  SamplingPass(const KnownMethods& known, CalleeIds& callees, SiteNumbers& sites, ContextFrom context_from,
+               bool jdk_counts)
+      : CountingPass(known, callees, Contexts::kTree), sites_(sites), context_from_(context_from), jdk_counts_(jdk_counts) {}
+
+ private:
+  Result<void> insert_entry(classfile::CodeEditor& code, const CountedMethod& counted) override;
+  void insert_calls(classfile::CodeEditor& code) override;
+  void hand_over(classfile::CodeBuilder& b) const override;
+  void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const override;
+  [[nodiscard]] bool is_done_at_entry() const override { return !has_slot() && plan_.is_single_path(); }
+
+  // Methods of the JDK have even numbers (MethodRegistry).
+  [[nodiscard]] bool is_of_jdk() const { return id_ % 2 == 0; }
+  [[nodiscard]] bool has_slot() const;
+  void spend(classfile::CodeBuilder& b) const;
+
+  SiteNumbers& sites_;
+  const ContextFrom context_from_;
+  const bool jdk_counts_;
+
+  // The method at hand.
+  std::int32_t first_ = 0;
+  classfile::LocalIndex slot_local_;
+  std::vector<std::uint32_t> native_callees_;
+};
+
+}  // namespace sonde::instrument

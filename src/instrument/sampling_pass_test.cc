@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is inserted into each kind of method. That samples are right is shown against exact counting (test/e2e/bytecode).
+#include "instrument/sampling_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "classfile/class_editor.h"
+#include "classfile/test_class.h"
+
+namespace sonde::instrument {
+namespace {
+
+using namespace classfile;
+using classfile::testing::assemble;
+using classfile::testing::ParsedMethod;
+using classfile::testing::TestClass;
+
+class FixedIds final : public CalleeIds {
+ public:
+  std::uint32_t id_of(const MemberRef&, KnownKind) override { return 99; }
+};
+
+class SiteLog final : public SiteNumbers {
+ public:
+  Result<std::uint32_t> add_sites(std::uint32_t method_id, bool leaf,
+                                  std::span<const std::uint32_t> callees) override {
+    if (is_full) return Error{ErrorCode::kTooLarge, "no room for more call sites"};
+    method = method_id;
+    is_leaf = leaf;
+    native_callees.assign(callees.begin(), callees.end());
+    return 50;
+  }
+  bool is_full = false;
+  std::uint32_t method = 0;
+  bool is_leaf = false;
+  std::vector<std::uint32_t> native_callees;
+};
+
+constexpr std::uint32_t kApplicationMethod = 7;
+constexpr std::uint32_t kJdkMethod = 8;
+
+class SamplingPassTest : public ::testing::Test {
+ protected:
+  // Calls of SondeSampling by name, everything else by mnemonic, on one line.
+  std::string inserted(TestClass& cls, std::uint32_t id = kApplicationMethod, bool jdk_counts = false,
+                       ContextFrom context_from = ContextFrom::kShadowStack) {
+    const std::vector<std::uint8_t> bytes = cls.bytes();
+    const ClassFile parsed = ClassFile::parse(bytes).value();
+    ClassEditor editor;
+    editor.open(parsed);
+    FixedIds ids;
+    SamplingPass pass(known, ids, sites, context_from, jdk_counts);
+    CountedMethod counted;
+    if (const auto applied =
+            pass.apply(*editor.edit(parsed.methods()[0]).value(),
+                       {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPrecise}, counted);
+        !applied.ok())
+      return applied.error().message;
+    const auto committed = editor.commit();
+    EXPECT_TRUE(committed.ok()) << committed.error().to_string();
+    const Bytes written = editor.write().value();
+    const ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
+    std::ostringstream out;
+    for (const Instruction insn : method.code().instructions()) {
+      const bool call = insn.opcode() == Opcode::invokestatic;
+      const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
+      out << (callee.class_name == "java/lang/SondeSampling" ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
+    }
+    return out.str();
+  }
+
+  KnownMethods known;
+  SiteLog sites;
+};
+
+TEST_F(SamplingPassTest, ALeafOnASinglePathSpendsAtItsEntry) {
+  TestClass cls;
+  assemble(cls, "iload_0\n ireturn");
+  EXPECT_EQ(inserted(cls), "iconst_2 i2l bipush leaf iload_0 ireturn ");
+  EXPECT_EQ(sites.method, kApplicationMethod);
+  EXPECT_TRUE(sites.is_leaf);
+  EXPECT_EQ(sites.native_callees, std::vector<std::uint32_t>{0});
+}
+
+TEST_F(SamplingPassTest, AGetterThatThrowsGivesTheRestBack) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, "aload_0\n getfield a/B.x I\n ireturn");
+  EXPECT_EQ(inserted(cls), "iconst_3 i2l bipush leaf aload_0 getfield ireturn iconst_m1 i2l bipush leaf athrow ");
+}
+
+TEST_F(SamplingPassTest, ALeafWithBranchesCountsInALocal) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq other
+        iconst_1
+        ireturn
+ other: iconst_0
+        ireturn)");
+  EXPECT_EQ(inserted(cls),
+            "iconst_2 istore iload_0 ifeq "
+            "iinc iconst_1 iload i2l bipush leaf ireturn "
+            "iinc iconst_0 iload i2l bipush leaf ireturn ");
+}
+
+TEST_F(SamplingPassTest, ACallerHasASlotAndGivesItBackHoweverItEnds) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, R"(
+      invokestatic a/B.f()V
+      invokestatic a/B.g()V
+      return)");
+  EXPECT_EQ(inserted(cls),
+            "bipush enter lstore lload iconst_3 i2l bipush spend "
+            "lload bipush iconst_1 call invokestatic lload bipush iconst_2 call invokestatic "
+            "lload leave return "
+            "lload bipush i2l bipush exit athrow lload iconst_m1 i2l bipush exit athrow ");
+  EXPECT_EQ(sites.native_callees, (std::vector<std::uint32_t>{0, 0, 0}));
+}
+
+TEST_F(SamplingPassTest, ACallerWithBranchesSpendsAtItsEnd) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq end
+        invokestatic a/B.f()V
+   end: return)");
+  EXPECT_EQ(inserted(cls),
+            "bipush enter lstore iconst_2 istore iload_0 ifeq "
+            "iinc lload bipush iconst_1 call invokestatic "
+            "iinc lload iload i2l bipush exit return lload iload i2l bipush exit athrow ");
+}
+
+TEST_F(SamplingPassTest, KnownNativesAreInTheTableOfSites) {
+  known.add({.class_name = "java/lang/System", .name = "nanoTime", .descriptor = "()J"}, KnownKind::kNative);
+  known.sort();
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
+  inserted(cls);
+  EXPECT_EQ(sites.native_callees, (std::vector<std::uint32_t>{0, 99}));
+}
+
+TEST_F(SamplingPassTest, WhereTheJdkCountsItsMethodsAndOthersAreToldApart) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic a/B.f()V\n return");
+  EXPECT_NE(inserted(cls, kApplicationMethod, true).find("enterApplication"), std::string::npos);
+  EXPECT_NE(inserted(cls, kJdkMethod, true).find("spendOfJdk"), std::string::npos);
+  EXPECT_EQ(inserted(cls, kApplicationMethod, true).find("OfJdk"), std::string::npos);
+}
+
+TEST_F(SamplingPassTest, WithoutAShadowStackEveryMethodIsLikeALeaf) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, R"(
+      invokestatic a/B.f()V
+      invokestatic a/B.g()V
+      return)");
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kJvm),
+            "iconst_3 i2l bipush leaf invokestatic invokestatic return "
+            "bipush i2l bipush leaf athrow iconst_m1 i2l bipush leaf athrow ");
+  EXPECT_FALSE(sites.is_leaf);
+  EXPECT_EQ(sites.native_callees.size(), 3u);
+  // Called by an intrinsic, application code counts again, and so does what it calls.
+  EXPECT_EQ(inserted(cls, kApplicationMethod, true, ContextFrom::kJvm).substr(0, 20), "enterVisible lstore ");
+}
+
+TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {
+  sites.is_full = true;
+  TestClass cls;
+  assemble(cls, "iload_0\n ireturn");
+  EXPECT_EQ(inserted(cls), "no room for more call sites");
+}
+
+}  // namespace
+}  // namespace sonde::instrument

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py [SONDE]: deterministic sampling of programs whose profile is known from exact counting or by construction.
+
+  --case A,B    only these      --quick    fewer programs and configurations, as with the other tests
+Exit code 1: a case failed. 77: something needed is not built.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "test/apps"), str(ROOT / "test/e2e/stress")]
+
+import build  # noqa: E402  test/apps
+import recordings  # noqa: E402  test/e2e/stress
+
+CONFIGURATIONS = {"int": ["-Xint"], "c1": ["-XX:TieredStopAtLevel=1"], "default": [], "c2": ["-XX:-TieredCompilation"]}
+# Their profile ends with frames on the stack, or with threads that nobody waits for.
+UNFINISHED = {"ExitDeep", "Daemons"}
+QUICK = ("CatchFarUp", "CatchInLoop", "ClinitThrow", "ConstructorThrow", "FinallyNested", "HotMix", "Lambdas", "NativeCalls",
+         "OldFinally", "Recursion", "ReflectThrow", "Shares", "Threads", "ThrowIndex", "ThrowNull", "TryResources")  # fmt: skip
+REPEATABLE = ("HotMix", "CatchInLoop", "Callbacks", "Shares", "Recursion")
+
+
+class Failed(Exception):
+    pass
+
+
+class Bench:
+    """What all cases share: programs, JDKs, and how to record."""
+
+    def __init__(self, arguments):
+        self.sonde, self.work, self.quick = arguments.sonde, arguments.work, arguments.quick
+        self.jdks = build.find_jdks()
+        self.programs = {app.name: app for app in build.build(arguments.app_classes, self.jdks)}
+        self.stress = self.work / "stress"
+        recordings.compile_programs(self.stress, self.jdks)
+
+    def record(self, command, mode, *options):
+        """[{"thread", "stack", "samples" or "calls", "bytecodes"}] of one run, and what it printed."""
+        out = self.work / "x.sonde"
+        recordings.remove(out)
+        ended = recordings.execute([self.sonde, "run", "--mode", mode, *options, "-o", out, "--", *command])
+        lines = recordings.execute([self.sonde, "export", out, "--to", "jsonl"])
+        if lines.code != 0:
+            raise Failed(f"export: {lines.stderr}{ended.stderr}")
+        return [json.loads(line) for line in lines.stdout.splitlines()], (ended.code, ended.stdout)
+
+    def apps(self):
+        names = QUICK if self.quick else sorted(self.programs)
+        return [self.programs[name] for name in names if name not in UNFINISHED]
+
+
+def total(profile, metric):
+    return sum(context[metric] for context in profile)
+
+
+def samples(profile, threads=("main",)):
+    """{stack: samples} of the threads; None: of all together."""
+    found = collections.Counter()
+    for context in profile:
+        if context["samples"] and (threads is None or context["thread"] in threads):
+            found[tuple(context["stack"])] += context["samples"]
+    return found
+
+
+def digest(found):
+    return hashlib.sha256(json.dumps(sorted(found.items())).encode()).hexdigest()[:16]
+
+
+def expect(what, actual, expected):
+    if actual != expected:
+        raise Failed(f"{what}: {actual!r} instead of {expected!r}")
+
+
+def totals(bench):
+    """No bytecode is lost, whatever is thrown, and samples are of contexts that exist."""
+    for app in bench.apps():
+        for jdk in [jdk for jdk in bench.jdks if jdk.major >= app.min_jdk][: 1 if bench.quick else None]:
+            exact, outcome = bench.record(app.command(jdk), "exact", "--no-jdk")
+            sampled, same = bench.record(app.command(jdk), "bytecode:granularity=50,jitter=10", "--no-jdk")
+            name = f"{app.name} on JDK {jdk.major}"
+            expect(f"{name}: outcome", same, outcome)
+            expect(f"{name}: executed bytecodes", total(sampled, "bytecodes"), total(exact, "bytecodes"))
+            contexts = {(context["thread"], *context["stack"]) for context in exact}
+            strange = [c for c in sampled if c["samples"] and (c["thread"], *c["stack"]) not in contexts]
+            expect(f"{name}: contexts that exact counting does not know", strange, [])
+            if not total(sampled, "samples"):
+                raise Failed(f"{name}: no samples, so nothing is shown")
+
+
+def shares(bench):
+    """Shares by construction: one, two and five parts, to 1 % of the whole."""
+    for mode in ("granularity=100,jitter=20", "granularity=97,jitter=0", "granularity=1000,jitter=100"):
+        profile, _ = bench.record(bench.programs["Shares"].command(bench.jdks[0]), f"bytecode:{mode}", "--no-jdk")
+        found = collections.Counter()
+        for context in profile:
+            found[context["stack"][-1].partition("(")[0]] += context["samples"]
+        burnt = found["app/Shares.burn1"] + found["app/Shares.burn2"] + found["app/Shares.burn5"]
+        for name, part in (("burn1", 1), ("burn2", 2), ("burn5", 5)):
+            share = found[f"app/Shares.{name}"] / burnt
+            if abs(share - part / 8) > 0.01:
+                raise Failed(f"{mode}: {name} has {share:.3f} of the samples, executes {part / 8:.3f}")
+
+
+def repeatable(bench):
+    """The same samples interpreted, compiled by C1 and C2, on every JDK; with another seed others, as repeatable."""
+    for name in REPEATABLE[:2] if bench.quick else REPEATABLE:
+        digests = {}
+        for seed in (1, 2):
+            for jdk in bench.jdks:
+                for config, options in CONFIGURATIONS.items():
+                    command = bench.programs[name].command(jdk, options)
+                    profile, _ = bench.record(command, f"bytecode:granularity=100,jitter=50,seed={seed}", "--no-jdk")
+                    digests.setdefault(seed, {})[f"{jdk.major} {config}"] = digest(samples(profile))
+            if len(set(digests[seed].values())) != 1:
+                raise Failed(f"{name}, seed {seed}: {digests[seed]}")
+        if set(digests[1].values()) == set(digests[2].values()):
+            raise Failed(f"{name}: seed 2 gives the same samples as seed 1")
+        print(f"    {name}: seed 1 {next(iter(digests[1].values()))}, seed 2 {next(iter(digests[2].values()))}")
+
+
+def contexts(bench):
+    """The JVM's stacks give the samples that the shadow stack gives, interpreted and compiled."""
+    for app in bench.apps():
+        jdk = [jdk for jdk in bench.jdks if jdk.major >= app.min_jdk][0 if bench.quick else -1]
+        shadow, _ = bench.record(app.command(jdk), "bytecode:granularity=50,jitter=10,context=shadow", "--no-jdk")
+        for config in ("default",) if bench.quick else ("default", "int"):
+            command = app.command(jdk, CONFIGURATIONS[config])
+            jvm, _ = bench.record(command, "bytecode:granularity=50,jitter=10,context=jvm", "--no-jdk")
+            found, expected = samples(jvm), samples(shadow)
+            different = [stack for stack in {*found, *expected} if found[stack] != expected[stack]]
+            expect(f"{app.name} on JDK {jdk.major} {config}: contexts with other samples", different, [])
+            expect(f"{app.name}: executed bytecodes", total(jvm, "bytecodes"), total(shadow, "bytecodes"))
+
+
+def births(bench):
+    """A thread's samples depend on its place in the tree of births, not on when it runs."""
+    command = bench.programs["Births"].command(bench.jdks[0])
+    first, _ = bench.record(command, "bytecode:granularity=200,jitter=150", "--no-jdk")
+    again, _ = bench.record(command, "bytecode:granularity=200,jitter=150", "--no-jdk")
+    by_thread = {}
+    for thread in ("main", "first", "second", "grandchild"):
+        by_thread[thread] = digest(samples(first, (thread,)))
+        expect(f"samples of {thread} in a second run", digest(samples(again, (thread,))), by_thread[thread])
+    if by_thread["second"] == by_thread["grandchild"]:
+        raise Failed("two threads that do the same have the same samples: the place of birth does not matter")
+
+
+def virtual_threads(bench):
+    """Many virtual threads, whichever carrier runs them: the samples of all together are the same, none is lost."""
+    jdk = bench.jdks[-1]
+    if jdk.major < 21:
+        return
+    threads, calls = (2000, 40) if bench.quick else (20000, 40)
+    found = {}
+    for parallelism in (1, 4, 2):
+        for how in ("together", "stream"):
+            options = ["-Xmx512m", f"-Djdk.virtualThreadScheduler.parallelism={parallelism}", "-cp", bench.stress / "classes21"]
+            command = [jdk.java, *options, "app.ManyVirtualThreads", threads, calls, how]
+            profile, (code, _) = bench.record(command, "bytecode:granularity=1000,jitter=100", "--no-jdk")
+            expect("exit code", code, 0)
+            work = {stack: n for stack, n in samples(profile, None).items() if "work" in "".join(stack)}
+            found[parallelism, how] = (digest(work), sum(work.values()), total(profile, "bytecodes"))
+    for how in ("together", "stream"):
+        expect(f"{how}: results of several runs", len({found[p, how] for p in (1, 4, 2)}), 1)
+    _, count, bytecodes = found[1, "stream"]
+    # Most of what runs is work(); each thread does less than a sample's worth and is still sampled in proportion.
+    if abs(count * 1050 / bytecodes - 1) > 0.1:
+        raise Failed(f"{count} samples of {bytecodes} bytecodes")
+    print(f"    {threads} threads: {count} samples of {bytecodes} bytecodes")
+
+
+def killed(bench):
+    """kill -9: samples taken until then are there."""
+    out = bench.work / "killed.sonde"
+    recordings.remove(out)
+    classes = bench.stress / "classes"
+    command = [bench.sonde, "run", "--mode", "bytecode:granularity=1000", "-o", out, "--", bench.jdks[0].java, "-cp", classes, "app.Behave", "busy", "30"]
+    with subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True) as process:
+        for _ in range(3):
+            process.stdout.readline()
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGKILL)
+    found = recordings.execute([bench.sonde, "report", f"{out}.live", "--json"])
+    report = json.loads(found.stdout)
+    if report["sum"]["samples"] < 1000:
+        raise Failed(f"{report['sum']} in what was left")
+    expect("damage", report["damage"]["count"], 0)
+
+
+def max_path(bench):
+    """Contexts are cut at so many frames, the sampled method included; nothing else changes."""
+    command = bench.programs["Recursion"].command(bench.jdks[0])
+    whole, _ = bench.record(command, "bytecode:granularity=10,jitter=3", "--no-jdk")
+    cut, _ = bench.record(command, "bytecode:granularity=10,jitter=3,maxpath=4", "--no-jdk")
+    expect("frames", max(len(stack) for stack in samples(cut)), 4)
+    expect("samples", total(cut, "samples"), total(whole, "samples"))
+    expected = collections.Counter()
+    for stack, count in samples(whole).items():
+        expected[stack if len(stack) <= 4 else (*stack[:3], stack[-1])] += count
+    expect("cut contexts", samples(cut), expected)
+
+
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, births, virtual_threads, killed, max_path)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sonde", nargs="?", type=pathlib.Path, default=ROOT / "build/dev/sonde")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/bytecode")
+    parser.add_argument("--app-classes", type=pathlib.Path, default=ROOT / "build/apps")
+    parser.add_argument("--case")
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    arguments.sonde, arguments.work = arguments.sonde.resolve(), arguments.work.resolve()
+    if not arguments.sonde.exists() or not build.find_jdks():
+        print(f"run: missing: {arguments.sonde} or a JDK; build it first", file=sys.stderr)
+        return 77
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(arguments)
+    failed = 0
+    for name in arguments.case.split(",") if arguments.case else CASES:
+        start = time.monotonic()
+        try:
+            CASES[name](bench)
+            verdict = "ok"
+        except (Failed, recordings.Failed) as error:
+            verdict, failed = f"FAILED: {error}", failed + 1
+        print(f"{name:16} {time.monotonic() - start:6.1f} s  {verdict}", flush=True)
+    shutil.rmtree(arguments.work / "killed.sonde.live", ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
