@@ -12,7 +12,8 @@
 //         App.callback()V 1 5          called by native code, so it hangs at the same call site
 //     overflow 10 99                   what found no room
 //
-// make_sampled() turns it into a sampled recording. The layout is that of layout.h, written here a second time so that Writer and SondeRT are not their own judges.
+// make_sampled() turns it into a sampled recording. The layout is that of layout.h, written here a second time so that
+// Writer and SondeRT are not their own judges.
 #pragma once
 
 #include <algorithm>

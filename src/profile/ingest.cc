@@ -19,7 +19,9 @@ Recording recording_of(const arena::Summary& summary) {
   const auto has = [&](arena::HeaderFlags flag) { return (summary.flags & flag) != 0; };
   Recording recording = {.command = printable(summary.command),
                          .jdk = printable(summary.jdk),
-                         .mode = has(arena::kSampled) ? "bytecode" : has(arena::kFlat) ? "exact:flat" : "exact",
+                         .mode = has(arena::kSampled) ? "bytecode"
+                                 : has(arena::kFlat)  ? "exact:flat"
+                                                      : "exact",
                          .is_live = true,
                          .is_precise = has(arena::kPrecise),
                          .includes_jdk = has(arena::kJdkIncluded),
@@ -185,7 +187,8 @@ class Ingest {
   // context gets its share by samples, rounded so that they add up to it.
   void estimate(std::uint32_t root, std::uint64_t executed) {
     CallTree& tree = profile_.tree;
-    for (std::size_t node = root; node < tree.size(); ++node) tree.samples[node] = std::exchange(tree.bytecodes[node], 0);
+    for (std::size_t node = root; node < tree.size(); ++node)
+      tree.samples[node] = std::exchange(tree.bytecodes[node], 0);
     const std::uint64_t all = std::accumulate(tree.samples.begin() + root, tree.samples.end(), std::uint64_t{0});
     if (all == 0) {
       if (executed != 0) tree.push(1, pseudo_method(std::string(kUnsampledName)), 0, 0, executed);
@@ -197,9 +200,9 @@ class Ingest {
     for (std::size_t node = root; node < tree.size(); ++node) {
       samples += tree.samples[node];
       const std::uint64_t due =
-          samples == all ? executed
-                         : samples * (executed / all) +
-                               static_cast<std::uint64_t>(rest * static_cast<long double>(samples));
+          samples == all
+              ? executed
+              : samples * (executed / all) + static_cast<std::uint64_t>(rest * static_cast<long double>(samples));
       tree.bytecodes[node] = due - given;
       given = due;
     }

@@ -77,8 +77,8 @@ enum class Grouping : std::uint8_t { kMethod, kClass, kPackage, kThread, kLine, 
 struct SumRow {
   std::string name;  // "java.util.HashMap.put", "java.util.HashMap", "java.util", "main", "a.B.c (B.java:17)", of a
                      // call site the line only
-  MethodId method;  // one of those in the row; kRootMethod for threads. For a line, the method it is in
-  MethodId caller;  // of a call site; `method` is the callee
+  MethodId method;   // one of those in the row; kRootMethod for threads. For a line, the method it is in
+  MethodId caller;   // of a call site; `method` is the callee
   std::uint16_t line = 0;
   Sum sum;
 };

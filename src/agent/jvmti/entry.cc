@@ -100,7 +100,7 @@ bool bind_natives(JNIEnv* jni) {
       {const_cast<char*>("grow"), const_cast<char*>("(JI)Z"), reinterpret_cast<void*>(grow)},
   };
   const bool bound = g_agent->natives_bound || (jni->RegisterNatives(g_agent->runtime, natives, 2) == JNI_OK &&
-                                                 (!g_agent->sampling || g_agent->sampling->bind_natives(jni)));
+                                                (!g_agent->sampling || g_agent->sampling->bind_natives(jni)));
   g_agent->natives_bound = bound;
   return g_agent->natives_bound;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent], on a Java thread that takes a sample. The stack of this thread, as the JVM knows it, in terms of call
-// sites: only methods that are instrumented and call others are of interest.
+// Context: [agent], on a Java thread that takes a sample. The stack of this thread, as the JVM knows it, in terms of
+// call sites: only methods that are instrumented and call others are of interest.
 #pragma once
 
 #include <jni.h>
@@ -25,8 +25,8 @@ class StackSlots {
 
  private:
   struct Method {
-    bool is_ours = false;             // of SondeSampling
-    std::uint32_t first_site = 0;     // 0: not of interest
+    bool is_ours = false;            // of SondeSampling
+    std::uint32_t first_site = 0;    // 0: not of interest
     std::vector<std::uint32_t> pcs;  // of the other sites
   };
 

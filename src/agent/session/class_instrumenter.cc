@@ -23,22 +23,18 @@ constexpr std::string_view kThread = "java/lang/Thread";
 constexpr MemberRef kBorn{"java/lang/SondeSampling", "born", "(Ljava/lang/Thread;)V"};
 
 // As in java/runtime/stubs/java/lang/Thread.java.
-constexpr std::array<std::string_view, 9> kThreadFields = {"$sondeSite",  "$sondeTree",  "$sondeRoot",
-                                                           "$sondeHidden", "$sondeLeft",  "$sondeQuota",
+constexpr std::array<std::string_view, 9> kThreadFields = {"$sondeSite",   "$sondeTree", "$sondeRoot",
+                                                           "$sondeHidden", "$sondeLeft", "$sondeQuota",
                                                            "$sondeRandom", "$sondePath", "$sondeChildren"};
 
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
-constexpr std::array<std::string_view, 10> kNeverTouched = {"java/lang/SondeFlat",
-                                                            "java/lang/SondeRT",
-                                                            "java/lang/SondeRT$Memory",
-                                                            "java/lang/SondeSampling",
-                                                            "jdk/internal/misc/Unsafe",
-                                                            "java/lang/VirtualThread",
-                                                            "jdk/internal/vm/Continuation",
-                                                            "jdk/internal/vm/ContinuationSupport",
-                                                            "jdk/internal/vm/StackChunk",
-                                                            "jdk/internal/misc/UnsafeConstants"};
+constexpr std::array<std::string_view, 10> kNeverTouched = {
+    "java/lang/SondeFlat",          "java/lang/SondeRT",
+    "java/lang/SondeRT$Memory",     "java/lang/SondeSampling",
+    "jdk/internal/misc/Unsafe",     "java/lang/VirtualThread",
+    "jdk/internal/vm/Continuation", "jdk/internal/vm/ContinuationSupport",
+    "jdk/internal/vm/StackChunk",   "jdk/internal/misc/UnsafeConstants"};
 
 std::uint64_t thread_cpu_ns() {
   timespec now{};

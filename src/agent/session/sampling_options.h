@@ -10,7 +10,7 @@ struct SamplingOptions {
   std::uint64_t granularity = 0;  // bytecodes from one sample to the next; 0: everything is counted instead
   std::uint64_t jitter = 0;       // up to so many more, less one, at random
   std::uint64_t seed = 0;
-  std::uint32_t max_path = 0;  // frames of a context that are kept; 0: all
+  std::uint32_t max_path = 0;     // frames of a context that are kept; 0: all
   bool context_from_jvm = false;  // no shadow stack: the JVM is asked for each sample
 
   [[nodiscard]] bool is_on() const { return granularity != 0; }

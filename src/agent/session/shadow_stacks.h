@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent], on the Java thread that starts or ends. Memory for the shadow stacks of threads that are sampled, as
-// SondeSampling lays it out: a region each, given to the next thread when one has ended.
+// Context: [agent], on the Java thread that starts or ends. Memory for the shadow stacks of threads that are sampled,
+// as SondeSampling lays it out: a region each, given to the next thread when one has ended.
 #pragma once
 
 #include <cstddef>

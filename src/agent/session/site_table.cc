@@ -15,8 +15,8 @@ constexpr std::uint32_t kStep = 1U << 16;
 }  // namespace
 
 Result<void> SiteTable::create() {
-  void* memory = mmap(nullptr, std::size_t{kMaxRows} * sizeof(Row), PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, std::size_t{kMaxRows} * sizeof(Row), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return Error{ErrorCode::kIo, "no address space for the table of call sites"};
   rows_ = static_cast<Row*>(memory);
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent], with the lock of ClassInstrumenter unless said otherwise. The call sites of all methods instrumented
-// for sampling, by number. SondeSampling reads the rows: slots of the shadow stack hold such numbers.
+// Context: [agent], with the lock of ClassInstrumenter unless said otherwise. The call sites of all methods
+// instrumented for sampling, by number. SondeSampling reads the rows: slots of the shadow stack hold such numbers.
 #pragma once
 
 #include <cstdint>
