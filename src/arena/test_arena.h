@@ -13,7 +13,8 @@
 //     overflow 10 99                   what found no room
 //   member                             a thread of the group that lives; `member ending`, `member free`
 //
-// make_sampled() turns it into a sampled recording. The layout is that of layout.h, written here a second time so that Writer and SondeRT are not their own judges.
+// make_sampled() turns it into a sampled recording. The layout is that of layout.h, written here a second time so that
+// Writer and SondeRT are not their own judges.
 #pragma once
 
 #include <algorithm>

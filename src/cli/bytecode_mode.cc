@@ -12,7 +12,7 @@ constexpr std::uint64_t kMost = 1'000'000'000'000;  // bytecodes; no program doe
 
 struct Setting {
   std::string_view name;
-  std::uint64_t BytecodeMode::* value;
+  std::uint64_t BytecodeMode::*value;
   std::uint64_t least;
   std::uint64_t most;
 };
@@ -39,9 +39,9 @@ Result<void> set(BytecodeMode& mode, std::string_view text) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool is_number = error == std::errc() && end == digits.data() + digits.size();
     if (!is_number || value < setting.least || value > setting.most) {
-      return Error{ErrorCode::kInvalidArgument, std::string(name) + " is a number from " +
-                                                    std::to_string(setting.least) + " to " +
-                                                    std::to_string(setting.most) + ", not `" + std::string(digits) + "`"};
+      return Error{ErrorCode::kInvalidArgument,
+                   std::string(name) + " is a number from " + std::to_string(setting.least) + " to " +
+                       std::to_string(setting.most) + ", not `" + std::string(digits) + "`"};
     }
     mode.*setting.value = value;
     return {};

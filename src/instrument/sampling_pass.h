@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deterministic sampling (papers/000), by calls into java.lang.SondeSampling. Each method takes the bytecodes it executed
-// itself off the thread's countdown when it ends, or at its entry if they are known there; whoever brings it to zero is
-// sampled. What is inserted, by kind of method (slot: its place on the shadow stack; first: the number of its first call site):
+// Deterministic sampling (papers/000), by calls into java.lang.SondeSampling. Each method takes the bytecodes it
+// executed itself off the thread's countdown when it ends, or at its entry if they are known there; whoever brings it
+// to zero is sampled. What is inserted, by kind of method (slot: its place on the shadow stack; first: the number of
+// its first call site):
 //
 //                 entry                   before each call        before return            exception leaves
 //   leaf, 1 path  leaf(n, first)          -                       -                        leaf(-k, first)
@@ -44,7 +45,10 @@ class SamplingPass final : public CountingPass {
   // `jdk_counts`: methods of the JDK are instrumented as well, so what intrinsics call has to be told from the rest.
   SamplingPass(const KnownMethods& known, CalleeIds& callees, SiteNumbers& sites, ContextFrom context_from,
                bool jdk_counts)
-      : CountingPass(known, callees, Contexts::kTree), sites_(sites), context_from_(context_from), jdk_counts_(jdk_counts) {}
+      : CountingPass(known, callees, Contexts::kTree),
+        sites_(sites),
+        context_from_(context_from),
+        jdk_counts_(jdk_counts) {}
 
  private:
   Result<void> insert_entry(classfile::CodeEditor& code, const CountedMethod& counted) override;

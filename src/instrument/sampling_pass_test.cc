@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is inserted into each kind of method. That samples are right is shown against exact counting (test/e2e/bytecode).
+// What is inserted into each kind of method. That samples are right is shown against exact counting
+// (test/e2e/bytecode).
 #include "instrument/sampling_pass.h"
 
 #include <gtest/gtest.h>
@@ -24,8 +25,7 @@ class FixedIds final : public CalleeIds {
 
 class SiteLog final : public SiteNumbers {
  public:
-  Result<std::uint32_t> add_sites(std::uint32_t method_id, bool leaf,
-                                  std::span<const std::uint32_t> callees) override {
+  Result<std::uint32_t> add_sites(std::uint32_t method_id, bool leaf, std::span<const std::uint32_t> callees) override {
     if (is_full) return Error{ErrorCode::kTooLarge, "no room for more call sites"};
     method = method_id;
     is_leaf = leaf;

@@ -180,8 +180,9 @@ class TreeReader {
 Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes, std::uint64_t version) {
   if (nodes > 0xffffffff) return malformed("is damaged: it claims " + std::to_string(nodes) + " contexts");
   const bool has_samples = version >= 2;
-  Statement select = TRY(db.prepare(std::string("SELECT chunk, first_node, nodes, depth, method, line, calls, bytecodes") +
-                                    (has_samples ? ", samples" : "") + " FROM call_tree ORDER BY chunk"));
+  Statement select =
+      TRY(db.prepare(std::string("SELECT chunk, first_node, nodes, depth, method, line, calls, bytecodes") +
+                     (has_samples ? ", samples" : "") + " FROM call_tree ORDER BY chunk"));
   TreeReader reader(profile.tree, profile.methods.size(), has_samples);
   while (TRY(select.next())) {
     const std::uint64_t count = select.integer(2);
