@@ -11,15 +11,17 @@ void CallTree::reserve(std::size_t nodes) {
   line.reserve(nodes);
   calls.reserve(nodes);
   bytecodes.reserve(nodes);
+  samples.reserve(nodes);
 }
 
 void CallTree::push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
-                    std::uint64_t node_bytecodes) {
+                    std::uint64_t node_bytecodes, std::uint64_t node_samples) {
   depth.push_back(node_depth);
   method.push_back(node_method);
   line.push_back(node_line);
   calls.push_back(node_calls);
   bytecodes.push_back(node_bytecodes);
+  samples.push_back(node_samples);
 }
 
 Result<void> CallTree::seal() {

@@ -24,25 +24,31 @@ namespace sonde::profile {
 using MethodId = Id<struct MethodTag, std::uint32_t>;  // index into Profile::methods
 using NodeId = Id<struct NodeTag, std::uint32_t>;      // index into CallTree
 
-enum class Metric : std::uint8_t { kCalls, kBytecodes };
+enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples };
 
 struct CallTree {
   std::vector<std::uint32_t> depth;
   std::vector<MethodId> method;
   std::vector<std::uint16_t> line;  // of the call, in the caller's source file; 0 if unknown
   std::vector<std::uint64_t> calls;
-  std::vector<std::uint64_t> bytecodes;  // executed by the method itself
+  std::vector<std::uint64_t> bytecodes;  // executed by the method itself; of a sampled recording an estimate
+  std::vector<std::uint64_t> samples;    // 0 unless the recording is a sampled one
   std::vector<std::uint32_t> end;        // derived by seal()
 
   [[nodiscard]] std::size_t size() const { return depth.size(); }
   [[nodiscard]] std::uint32_t end_of(std::uint32_t node) const { return end[node]; }
   [[nodiscard]] const std::vector<std::uint64_t>& values(Metric metric) const {
-    return metric == Metric::kCalls ? calls : bytecodes;
+    switch (metric) {
+      case Metric::kCalls: return calls;
+      case Metric::kBytecodes: return bytecodes;
+      case Metric::kSamples: break;
+    }
+    return samples;
   }
 
   void reserve(std::size_t nodes);
   void push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
-            std::uint64_t node_bytecodes);
+            std::uint64_t node_bytecodes, std::uint64_t node_samples = 0);
   // Checks that the depths are those of a tree and derives `end`. To be called once all nodes are there.
   Result<void> seal();
 };

@@ -15,7 +15,8 @@ struct MetricInfo {
   std::string_view name;
 };
 inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"},
-                                        MetricInfo{Metric::kBytecodes, "bytecodes"}};
+                                        MetricInfo{Metric::kBytecodes, "bytecodes"},
+                                        MetricInfo{Metric::kSamples, "samples"}};
 
 std::string_view name_of(Metric metric);
 std::optional<Metric> metric_named(std::string_view name);

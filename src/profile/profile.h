@@ -21,10 +21,21 @@ enum class State : std::uint8_t {
   kEnded,    // the JVM ended in good order and everything is written
 };
 
+// How a recording was sampled (docs/user/bytecode.md).
+struct Sampling {
+  std::uint64_t granularity = 0;  // 0: it was not, everything was counted
+  std::uint64_t jitter = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t max_path = 0;
+
+  [[nodiscard]] bool is_on() const { return granularity != 0; }
+};
+
 struct Recording {
   std::string command;  // main class and arguments
   std::string jdk;
-  std::string mode;  // "exact", "exact:flat"
+  std::string mode;  // "exact", "exact:flat", "bytecode"
+  Sampling sampling = {};
   State state = State::kStarting;
   bool is_live = false;       // read from the arena, not from a finished file
   bool is_precise = false;    // bytecodes are exact under exceptions
@@ -72,6 +83,8 @@ inline constexpr MethodId kRootMethod{0};  // of every depth-0 node; Profile::me
 inline constexpr std::string_view kOverflowName = "[overflow]";
 // The frame below which everything deeper than --max-depth is.
 inline constexpr std::string_view kDeeperName = "[deeper]";
+// What threads of a sampled recording executed that were never sampled.
+inline constexpr std::string_view kUnsampledName = "[no sample]";
 
 // One call tree: a thread, or several that used it one after the other.
 struct Thread {

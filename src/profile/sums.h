@@ -18,37 +18,59 @@ namespace sonde::profile {
 struct Amounts {
   std::uint64_t calls = 0;
   std::uint64_t bytecodes = 0;
+  std::uint64_t samples = 0;
 
-  [[nodiscard]] std::uint64_t of(Metric metric) const { return metric == Metric::kCalls ? calls : bytecodes; }
-  [[nodiscard]] std::uint64_t& of(Metric metric) { return metric == Metric::kCalls ? calls : bytecodes; }
+  [[nodiscard]] std::uint64_t of(Metric metric) const {
+    switch (metric) {
+      case Metric::kCalls: return calls;
+      case Metric::kBytecodes: return bytecodes;
+      case Metric::kSamples: break;
+    }
+    return samples;
+  }
+  [[nodiscard]] std::uint64_t& of(Metric metric) {
+    switch (metric) {
+      case Metric::kCalls: return calls;
+      case Metric::kBytecodes: return bytecodes;
+      case Metric::kSamples: break;
+    }
+    return samples;
+  }
   Amounts& operator+=(const Amounts& other) {
     calls += other.calls;
     bytecodes += other.bytecodes;
+    samples += other.samples;
     return *this;
   }
   bool operator==(const Amounts&) const = default;
 };
 
 // What a context has itself.
-inline Amounts amounts_of(const CallTree& tree, std::uint32_t node) { return {tree.calls[node], tree.bytecodes[node]}; }
+inline Amounts amounts_of(const CallTree& tree, std::uint32_t node) {
+  return {.calls = tree.calls[node], .bytecodes = tree.bytecodes[node], .samples = tree.samples[node]};
+}
 // Adds a node to a tree that is being made.
 inline void push(CallTree& tree, std::uint32_t depth, MethodId method, std::uint16_t line, const Amounts& self) {
-  tree.push(depth, method, line, self.calls, self.bytecodes);
+  tree.push(depth, method, line, self.calls, self.bytecodes, self.samples);
 }
 
 // What contexts have with everything below them, in constant time each.
 class Totals {
  public:
-  explicit Totals(const CallTree& tree) : tree_(tree), calls_(tree.calls), bytecodes_(tree.bytecodes) {}
+  explicit Totals(const CallTree& tree)
+      : tree_(tree), calls_(tree.calls), bytecodes_(tree.bytecodes), samples_(tree.samples) {}
   [[nodiscard]] Amounts of(std::uint32_t node) const {
     const std::uint32_t end = tree_.end_of(node);
-    return {calls_.between(node, end), bytecodes_.between(node, end)};
+    return {.calls = calls_.between(node, end),
+            .bytecodes = bytecodes_.between(node, end),
+            .samples = samples_.between(node, end)};
   }
 
  private:
   const CallTree& tree_;
   PrefixSums calls_;
   PrefixSums bytecodes_;
+  PrefixSums samples_;
 };
 
 struct Sum {

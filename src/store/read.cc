@@ -15,7 +15,7 @@ using profile::Profile;
 
 Error malformed(std::string message) { return {ErrorCode::kMalformed, std::move(message)}; }
 
-Result<void> check_version(Database& db) {
+Result<std::uint64_t> check_version(Database& db) {
   if (TRY(db.integer("PRAGMA application_id")) != kApplicationId) {
     return malformed("is an SQLite database, but not a recording of Sonde");
   }
@@ -24,7 +24,7 @@ Result<void> check_version(Database& db) {
     return Error{ErrorCode::kUnsupported, "has format " + std::to_string(version) + "; this Sonde reads up to " +
                                               std::to_string(kFormatVersion) + ", so a newer one is needed"};
   }
-  return {};
+  return version;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -51,6 +51,10 @@ Result<void> read_meta(Database& db, profile::Recording& recording, std::uint64_
   recording = {.command = text["command"],
                .jdk = text["jdk"],
                .mode = text["mode"],
+               .sampling = {.granularity = number["granularity"],
+                            .jitter = number["jitter"],
+                            .seed = number["seed"],
+                            .max_path = number["max_path"]},
                .state = *state,
                .is_precise = number["is_precise"] != 0,
                .includes_jdk = number["includes_jdk"] != 0,
@@ -134,7 +138,8 @@ Result<void> read_counters(Database& db, Profile& profile) {
 
 class TreeReader {
  public:
-  TreeReader(profile::CallTree& tree, std::size_t methods) : tree_(tree), methods_(methods) {}
+  TreeReader(profile::CallTree& tree, std::size_t methods, bool has_samples)
+      : tree_(tree), methods_(methods), has_samples_(has_samples) {}
 
   Result<void> add_chunk(const Statement& row, std::size_t count) {
     std::int64_t depth = 0;
@@ -153,6 +158,11 @@ class TreeReader {
     }
     append(tree_.calls, TRY(decoder_.decode(row.blob(6), count)));
     append(tree_.bytecodes, TRY(decoder_.decode(row.blob(7), count)));
+    if (has_samples_) {
+      append(tree_.samples, TRY(decoder_.decode(row.blob(8), count)));
+    } else {
+      tree_.samples.resize(tree_.bytecodes.size());
+    }
     return {};
   }
 
@@ -163,14 +173,17 @@ class TreeReader {
 
   profile::CallTree& tree_;
   std::size_t methods_;
+  bool has_samples_;
   ColumnDecoder decoder_;
 };
 
-Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes) {
+Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes, std::uint64_t version) {
   if (nodes > 0xffffffff) return malformed("is damaged: it claims " + std::to_string(nodes) + " contexts");
-  Statement select = TRY(db.prepare(
-      "SELECT chunk, first_node, nodes, depth, method, line, calls, bytecodes FROM call_tree ORDER BY chunk"));
-  TreeReader reader(profile.tree, profile.methods.size());
+  const bool has_samples = version >= 2;
+  Statement select =
+      TRY(db.prepare(std::string("SELECT chunk, first_node, nodes, depth, method, line, calls, bytecodes") +
+                     (has_samples ? ", samples" : "") + " FROM call_tree ORDER BY chunk"));
+  TreeReader reader(profile.tree, profile.methods.size(), has_samples);
   while (TRY(select.next())) {
     const std::uint64_t count = select.integer(2);
     if (select.integer(1) != profile.tree.size() || count > kNodesPerChunk) {
@@ -190,14 +203,14 @@ Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes) {
 
 Result<Profile> read_file(const std::filesystem::path& path) {
   Database db = TRY(Database::open(path, Database::Access::kReadOnly));
-  TRY(check_version(db));
+  const std::uint64_t version = TRY(check_version(db));
   Profile profile;
   std::uint64_t nodes = 0;
   TRY(read_meta(db, profile.recording, nodes));
   TRY(read_methods(db, profile));
   TRY(read_threads(db, profile));
   TRY(read_counters(db, profile));
-  TRY(read_tree(db, profile, nodes));
+  TRY(read_tree(db, profile, nodes, version));
   return profile;
 }
 

@@ -8,7 +8,7 @@
 namespace sonde::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 inline constexpr std::uint32_t kNodesPerChunk = 65536;
 
 inline constexpr const char* kSchema = R"sql(
@@ -25,7 +25,8 @@ CREATE TABLE counter(id INTEGER PRIMARY KEY, value INTEGER NOT NULL, name TEXT N
 CREATE TABLE method_sum(metric TEXT NOT NULL, method INTEGER NOT NULL REFERENCES method, self INTEGER NOT NULL,
   total INTEGER NOT NULL, PRIMARY KEY(metric, method)) WITHOUT ROWID;
 CREATE TABLE call_tree(chunk INTEGER PRIMARY KEY, first_node INTEGER NOT NULL, nodes INTEGER NOT NULL,
-  depth BLOB NOT NULL, method BLOB NOT NULL, line BLOB NOT NULL, calls BLOB NOT NULL, bytecodes BLOB NOT NULL);
+  depth BLOB NOT NULL, method BLOB NOT NULL, line BLOB NOT NULL, calls BLOB NOT NULL, bytecodes BLOB NOT NULL,
+  samples BLOB NOT NULL);
 CREATE VIEW method_name AS
   SELECT method.id, replace(class.name, '/', '.') || '.' || method.name AS name, method.descriptor, class.is_jdk
   FROM method JOIN class ON class.id = method.class;

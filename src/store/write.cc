@@ -41,6 +41,10 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   TRY(text("command", r.command));
   TRY(text("jdk", r.jdk));
   TRY(text("mode", r.mode));
+  TRY(number("granularity", r.sampling.granularity));
+  TRY(number("jitter", r.sampling.jitter));
+  TRY(number("seed", r.sampling.seed));
+  TRY(number("max_path", r.sampling.max_path));
   TRY(text("state", spell(kStates, r.state)));
   TRY(number("is_precise", r.is_precise ? 1 : 0));
   TRY(number("includes_jdk", r.includes_jdk ? 1 : 0));
@@ -97,7 +101,8 @@ Result<void> write_sums(Database& db, const Profile& profile) {
   const std::vector<profile::Sum> sums = profile::sums_by_method(profile);
   Statement insert = TRY(db.prepare("INSERT INTO method_sum VALUES(?, ?, ?, ?)"));
   for (const auto& [metric, name] : {std::pair{profile::Metric::kBytecodes, std::string_view("bytecodes")},
-                                     std::pair{profile::Metric::kCalls, std::string_view("calls")}}) {
+                                     std::pair{profile::Metric::kCalls, std::string_view("calls")},
+                                     std::pair{profile::Metric::kSamples, std::string_view("samples")}}) {
     for (std::size_t i = 1; i < sums.size(); ++i) {  // 0 is the root
       if (sums[i].total.of(metric) == 0) continue;
       TRY((insert << name << i << sums[i].self.of(metric) << sums[i].total.of(metric)).run());
@@ -107,7 +112,7 @@ Result<void> write_sums(Database& db, const Profile& profile) {
 }
 
 Result<void> write_tree(Database& db, const CallTree& tree) {
-  Statement insert = TRY(db.prepare("INSERT INTO call_tree VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+  Statement insert = TRY(db.prepare("INSERT INTO call_tree VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   ColumnEncoder encoder;
   const auto as_is = [](std::uint64_t value) { return value; };
   for (std::size_t first = 0, chunk = 0; first < tree.size(); first += kNodesPerChunk, ++chunk) {
@@ -123,6 +128,7 @@ Result<void> write_tree(Database& db, const CallTree& tree) {
     insert << encoder.encode(2, part(tree.line), as_is);
     insert << encoder.encode(3, part(tree.calls), as_is);
     insert << encoder.encode(4, part(tree.bytecodes), as_is);
+    insert << encoder.encode(5, part(tree.samples), as_is);
     TRY(insert.run());
   }
   return {};
