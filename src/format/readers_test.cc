@@ -140,9 +140,9 @@ TEST(PprofReader, TakesFilesOfOtherTools) {
 
 TEST(PprofReader, NamesThePlaceOfWhatIsWrong) {
   const auto error = [](const std::string& bytes) { return pprof::read(as_bytes(bytes), {}).error().to_string(); };
-  EXPECT_EQ(error(foreign_pprof({1, 2})), "profile, sample: 2 values instead of 1 (byte 50)");
+  EXPECT_EQ(error(foreign_pprof({1, 2})), "profile, sample: 2 values instead of 1 (byte 43)");
   EXPECT_EQ(error(foreign_pprof({~0ULL})),
-            "profile, sample: a value is negative: differences cannot be imported (byte 50)");
+            "profile, sample: a value is negative: differences cannot be imported (byte 43)");
   EXPECT_EQ(error("\x12\x7f"), "profile: a field is longer than what is left (byte 2)");
   // Ten gigabytes, declared in six bytes.
   EXPECT_EQ(error("\x12\xff\xff\xff\xff\x27"), "profile: a field is longer than what is left (byte 6)");

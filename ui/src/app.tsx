@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything together: state in, views out. What is expensive is computed when what it depends on changes.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import type { Profile } from './data/profile';
 import { changeOfKey, neighbourOf } from './keys';
@@ -40,12 +40,12 @@ function pathOfNode(tree: ShownTree, node: number): number[] {
 
 export function App({ profile }: { profile: Profile }) {
   const [state, setState] = useState<State>(() => fromHash(location.hash, profile));
-  const [selected, setSelected] = useState(-1);
+  const [selection, setSelection] = useState<{ tree: ShownTree; node: number } | null>(null);
   const [helpIsOpen, setHelp] = useState(false);
   const searchBox = useRef<HTMLInputElement>(null);
 
   const change = (part: Partial<State>) => setState((old) => ({ ...old, ...part }));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const hash = toHash(state, profile);
     if (hash !== location.hash.replace(/^#/, '')) history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`);
   }, [state]);
@@ -72,7 +72,8 @@ export function App({ profile }: { profile: Profile }) {
   const matches = useMemo(() => findMethods(profile, state.search), [profile, state.search]);
   const matched = useMemo(() => (matches === null ? null : { methods: matches.count, shares: matchedShare(tree, matches) }), [tree, matches]);
   const zoomed = useMemo(() => nodeOfPath(tree, layout.childStart, layout.children, state.zoom), [tree, layout, state.zoom.join()]);
-  useEffect(() => setSelected(-1), [tree]);
+  const selected = selection?.tree === tree ? selection.node : -1;
+  const setSelected = (node: number) => setSelection({ tree, node });
 
   const dark = isDark(state);
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
@@ -113,10 +114,14 @@ export function App({ profile }: { profile: Profile }) {
     }
     event.preventDefault();
   };
+  // The listener stays; what it calls is that of the last rendering, so that no key meets an old state.
+  const keyHandler = useRef(onKey);
+  keyHandler.current = onKey;
   useEffect(() => {
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  });
+    const listener = (event: KeyboardEvent) => keyHandler.current(event);
+    addEventListener('keydown', listener);
+    return () => removeEventListener('keydown', listener);
+  }, []);
 
   const sort = (key: SortKey) => change({ sort: key, ascending: state.sort === key ? !state.ascending : key === 'method' });
   return (

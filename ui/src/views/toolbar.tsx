@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { RefObject } from 'preact';
+import type { RefObject, TargetedEvent } from 'preact';
 
 import type { Profile } from '../data/profile';
 import type { Order } from '../model/layout';
@@ -14,6 +14,12 @@ interface Props {
   change(part: Partial<State>): void;
   onSave(kind: 'svg' | 'png'): void;
   onHelp(): void;
+}
+
+/** Gives the keys back to the page. */
+function chosen(event: TargetedEvent<HTMLSelectElement>): string {
+  event.currentTarget.blur();
+  return event.currentTarget.value;
 }
 
 const ORDERS: [Order, string][] = [
@@ -37,14 +43,14 @@ export function Toolbar({ profile, state, searchBox, matched, change, onSave, on
           </button>
         ))}
       </div>
-      <select id="metric" title="Metric (m)" value={state.metric} onChange={(e) => change({ metric: Number(e.currentTarget.value) })}>
+      <select id="metric" title="Metric (m)" value={state.metric} onChange={(e) => change({ metric: Number(chosen(e)) })}>
         {profile.metrics.map((metric, i) => (
           <option key={metric.name} value={i}>
             {metric.name}
           </option>
         ))}
       </select>
-      <select id="thread" title="Thread (t)" value={state.thread} onChange={(e) => change({ thread: Number(e.currentTarget.value), zoom: [] })}>
+      <select id="thread" title="Thread (t)" value={state.thread} onChange={(e) => change({ thread: Number(chosen(e)), zoom: [] })}>
         <option value={-1}>all threads ({profile.threads.length})</option>
         {profile.threads.map((thread, i) => (
           <option key={i} value={i}>
@@ -53,7 +59,7 @@ export function Toolbar({ profile, state, searchBox, matched, change, onSave, on
         ))}
       </select>
       {state.panel === 'flame' && (
-        <select id="order" title="Order of callees (o)" value={state.order} onChange={(e) => change({ order: e.currentTarget.value as Order })}>
+        <select id="order" title="Order of callees (o)" value={state.order} onChange={(e) => change({ order: chosen(e) as Order })}>
           {ORDERS.map(([order, label]) => (
             <option key={order} value={order}>
               {label}
