@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -153,25 +154,55 @@ def check_hprof_text(recording):
 
 
 def check_firefox(recording):
-    cli = HERE.parent / "node_modules/.bin/profiler-cli"
+    cli = HERE.parent / "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"
     if not cli.exists() or not shutil.which("node"):
         raise Skipped("profiler-cli is not installed (npm ci in test/e2e)")
-    home = recording.work / "home"
-    home.mkdir(exist_ok=True)
-    environment = {**os.environ, "HOME": str(home)}
     file = recording.work / "out.firefox.json"
     recording.export("firefox").rename(file)
+    folder = recording.work / "firefox"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    # By `load` its daemon has half a second to start, which a busy machine does not always give.
+    environment = {**os.environ, "HOME": str(folder), "PROFILER_CLI_SESSION_DIR": str(folder)}
+    daemon = subprocess.Popen(
+        ["node", cli, "--daemon", file, "--session", "test"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
-        for _ in range(10):  # its daemon has half a second to start, which a busy machine does not always give
-            loaded = subprocess.run([str(cli), "load", str(file)], env=environment, capture_output=True, text=True, timeout=60)
-            if loaded.returncode == 0:
-                break
-        assert loaded.returncode == 0, loaded.stderr
-        text = run(cli, "thread", "functions", "--limit", "100000", env=environment)
+        text = firefox(cli, environment, "thread", "functions", "--limit", "100000")
     finally:
-        subprocess.run([str(cli), "stop", "--all"], env=environment, capture_output=True, timeout=60)
-    (recording.work / "firefox.txt").write_text(text)
-    return text
+        daemon.terminate()
+        daemon.wait()
+    rows = re.findall(r"^ +f-\d+\. ([^(]+)\(.*\) - self: (\d+) ", text, re.M)
+    sums = collections.Counter()
+    for name, value in rows:
+        sums[name] += int(value)
+    equal("firefox", {k: v for k, v in sums.items() if v}, recording.self_by_method("bytecodes"))
+
+
+def check_speedscope(recording):
+    if not shutil.which("node"):
+        raise Skipped("node is not installed")
+    command = ["node", str(HERE / "speedscope.mjs"), str(recording.export("speedscope"))]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    if result.returncode == 77:
+        raise Skipped(result.stdout.strip())
+    assert result.returncode == 0, result.stdout + result.stderr
+    shown = json.loads(result.stdout)
+    for metric in METRICS:
+        sums = collections.Counter()
+        for name, value in shown[f"main: {metric}"].items():
+            sums[name.split("(")[0]] += value
+        equal(f"speedscope {metric}", {k: v for k, v in sums.items() if v}, recording.self_by_method(metric))
+
+
+def firefox(cli, environment, *command):
+    """The answer of profiler-cli, as soon as its daemon is there."""
+    for _ in range(60):
+        result = subprocess.run(["node", cli, *command, "--session", "test"], env=environment, capture_output=True, text=True, timeout=60)
+        if result.returncode == 0:
+            return result.stdout
+        time.sleep(1)
+    raise AssertionError(f"profiler-cli {' '.join(command)}: {result.stderr}")
 
 
 def check_collapsed(recording):
@@ -202,6 +233,7 @@ CHECKS = {
     "hprof-text": check_hprof_text,
     "jfr": check_jfr,
     "firefox": check_firefox,
+    "speedscope": check_speedscope,
     "fixed points": check_fixed_points,
 }
 

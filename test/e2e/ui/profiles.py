@@ -68,7 +68,7 @@ def large(file, levels):
     pending = [("main", levels)]
     while pending:
         path, left = pending.pop()
-        first = min(len(names) - 2, int(chance.paretovariate(0.5)))
+        first = int((len(names) - 2) * chance.random() ** 3)
         for name in names[first : first + (1 if path == "main" else 2)]:
             callee = f"{path};{name}"
             file.write(f"{callee} {int(chance.paretovariate(0.9))}\n")

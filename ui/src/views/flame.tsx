@@ -31,7 +31,7 @@ export function Flame(props: Props) {
   const view = useRef<Viewport>({ left: 0, right: 1, top: 0, width: 0, height: 0 });
   const pending = useRef(0);
   const drag = useRef<{ x: number; y: number; left: number; right: number; moved: boolean } | null>(null);
-  const [hover, setHover] = useState<{ node: number; x: number; y: number } | null>(null);
+  const [hover, setHover] = useState<{ scene: Scene; node: number; x: number; y: number } | null>(null);
 
   const height = scene.layout.rows.length * ROW;
 
@@ -125,7 +125,7 @@ export function Flame(props: Props) {
     const start = drag.current;
     if (start === null) {
       const found = hit(event);
-      setHover(found.node >= 0 ? found : null);
+      setHover(found.node >= 0 ? { scene, ...found } : null);
       return;
     }
     const dx = event.clientX - start.x;
@@ -163,7 +163,7 @@ export function Flame(props: Props) {
         }}
         onDblClick={() => props.onZoom(0)}
       />
-      {hover !== null && drag.current === null && <Tooltip {...props} hover={hover} width={view.current.width} />}
+      {hover?.scene === scene && drag.current === null && <Tooltip {...props} hover={hover} width={view.current.width} />}
     </div>
   );
 }

@@ -94,7 +94,8 @@ export class CanvasSurface implements Surface {
 
   constructor(private readonly context: CanvasRenderingContext2D) {
     context.font = FONT;
-    this.charWidth = context.measureText('abcdefghijklmnopqrstuvwxyzABC.').width / 30;
+    // A little more than the average: a text that is cut too early is better than one that runs into its neighbour.
+    this.charWidth = (context.measureText('abcdefghijklmnopqrstuvwxyzABC.').width / 30) * 1.08;
   }
 
   rect(color: string, x: number, y: number, width: number, height: number): void {
