@@ -226,6 +226,29 @@ def check_fixed_points(recording):
         assert second.read_bytes() == first, f"{form}: what was imported is exported differently"
 
 
+def check_flight_recordings(recording):
+    """Execution samples that the JDK itself recorded, imported, against `jfr print`."""
+    for jdk in jdks():
+        if not (jdk / "bin/jfr").exists():
+            continue
+        work = recording.work / jdk.name
+        run(jdk / "bin/javac", "-d", work, HERE / "Spin.java")
+        file = work / "spin.jfr"
+        flags = f"-XX:StartFlightRecording=filename={file},settings=profile"
+        run(jdk / "bin/java", "-Xmx128m", flags, "-cp", work, "Spin")
+        events = json.loads(run(jdk / "bin/jfr", "print", "--json", "--events", "jdk.ExecutionSample", "--stack-depth", "512", file))
+        expected = collections.Counter()
+        for event in events["recording"]["events"]:
+            values = event["values"]
+            frames = [f["method"]["type"]["name"].replace("/", ".") + "." + f["method"]["name"] for f in values["stackTrace"]["frames"]]
+            expected[";".join([values["sampledThread"]["javaName"], *reversed(frames)])] += 1
+        run(recording.sonde, "import", file, "-o", work / "spin.sonde")
+        lines = run(recording.sonde, "export", work / "spin.sonde", "--to", "collapsed").splitlines()
+        actual = {stack: int(value) for stack, value in (line.rsplit(" ", 1) for line in lines)}
+        assert expected, "the JDK took no samples"
+        equal(f"samples of {jdk.name}", actual, dict(expected))
+
+
 CHECKS = {
     "collapsed": check_collapsed,
     "csv": check_csv,
@@ -235,6 +258,7 @@ CHECKS = {
     "firefox": check_firefox,
     "speedscope": check_speedscope,
     "fixed points": check_fixed_points,
+    "flight recordings": check_flight_recordings,
 }
 
 
