@@ -10,7 +10,7 @@
 
 namespace sonde::format {
 
-inline constexpr std::uint64_t kMaxInflated = std::uint64_t{1} << 31;
+inline constexpr std::uint64_t kMaxInflated = std::uint64_t{1} << 30;
 
 bool is_gzip(Bytes bytes);
 Result<std::vector<std::uint8_t>> gunzip(Bytes compressed, std::uint64_t limit = kMaxInflated);

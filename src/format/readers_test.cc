@@ -79,8 +79,7 @@ TEST(CollapsedReader, NamesTheLineThatIsWrong) {
   EXPECT_EQ(lines_of("a;b x\n"), "line 1: `x` is not a number of 64 bits");
   EXPECT_EQ(lines_of("a;b 99999999999999999999\n"), "line 1: `99999999999999999999` is not a number of 64 bits");
   EXPECT_EQ(lines_of("a;b -1\n"), "line 1: `-1` is not a number of 64 bits");
-  EXPECT_EQ(lines_of("a;b 18446744073709551615\na;b 1\n"),
-            "line 2: the values of a stack add up to more than 64 bits");
+  EXPECT_EQ(lines_of("a;b 18446744073709551615\na;b 1\n"), "line 2: the values of a stack add up to more than 64 bits");
 }
 
 TEST(PprofReader, ReadsWhatTheWriterWrote) {
