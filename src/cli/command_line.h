@@ -10,6 +10,7 @@
 
 #include "cli/compare_command.h"
 #include "cli/console.h"
+#include "cli/exchange_command.h"
 #include "cli/gate_command.h"
 
 namespace sonde::cli {
@@ -49,5 +50,8 @@ struct CompareOptions {
   CheckGateOptions check;
 };
 void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen);
+
+// Commands that write and read other formats.
+void add_exchange_commands(CLI::App& parent, ExchangeOptions& options, Command& chosen);
 
 }  // namespace sonde::cli

@@ -4,20 +4,39 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <system_error>
 
-#include "cli/recording_command.h"
+#include "cli/exchange_command.h"
 #include "cli/recording_file.h"
 #include "format/collapsed/writer.h"
+#include "format/csv/writer.h"
+#include "format/firefox/writer.h"
+#include "format/hproftext/writer.h"
+#include "format/html/writer.h"
+#include "format/jfr/writer.h"
 #include "format/jsonl/writer.h"
+#include "format/pprof/writer.h"
+#include "format/speedscope/writer.h"
+#include "profile/metric.h"
 
 namespace sonde::cli {
 namespace {
 
-bool write_as(ExportFormat format, const profile::Profile& profile, profile::Metric metric, const format::Sink& sink) {
-  switch (format) {
+bool write_as(const ExportOptions& options, const profile::Profile& profile, const profile::Profile* other,
+              const format::Sink& sink) {
+  const profile::Metric metric =
+      options.metric.value_or(profile::metric_of_work(profile).value_or(profile::Metric::kCalls));
+  switch (options.to) {
     case ExportFormat::kJsonl: return format::jsonl::write(profile, sink);
     case ExportFormat::kCollapsed: return format::collapsed::write(profile, metric, sink);
+    case ExportFormat::kPprof: return format::pprof::write(profile, sink);
+    case ExportFormat::kSpeedscope: return format::speedscope::write(profile, sink);
+    case ExportFormat::kCsv: return format::csv::write(profile, sink);
+    case ExportFormat::kHprofText: return format::hproftext::write(profile, metric, options.depth, sink);
+    case ExportFormat::kFirefox: return format::firefox::write(profile, metric, sink);
+    case ExportFormat::kJfr: return format::jfr::write(profile, sink);
+    case ExportFormat::kHtml: return format::html::write(profile, other, sink);
   }
   return false;
 }
@@ -26,11 +45,32 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
+// What can be said before anything is read; false after a message.
+bool is_possible(const ExportOptions& options, const Console& console) {
+  if (options.to == ExportFormat::kHtml && !format::html::is_available()) {
+    console.say("this Sonde was built without the browser view, so it cannot write html");
+    console.note("       Install node and npm and build again with `./dev build`; other formats work.\n");
+    return false;
+  }
+  if (!options.diff.empty() && options.to != ExportFormat::kHtml) {
+    console.say("--diff works with --to html only");
+    console.note("       `sonde diff A B` compares recordings as text and JSON.\n");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int export_recording(const ExportOptions& options, const Console& console) {
+  if (!is_possible(options, console)) return kFailed;
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
+  std::optional<profile::Profile> other;
+  if (!options.diff.empty()) {
+    other = open_recording(options.diff, console);
+    if (!other) return kFailed;
+  }
   std::unique_ptr<std::FILE, CloseFile> file;
   if (!options.out.empty()) {
     // As private as the recording.
@@ -43,7 +83,7 @@ int export_recording(const ExportOptions& options, const Console& console) {
     }
   }
   const Console target{.out = file ? file.get() : console.out, .err = console.err};
-  const bool is_written = write_as(options.to, *profile, options.metric, [&](std::string_view text) {
+  const bool is_written = write_as(options, *profile, other ? &*other : nullptr, [&](std::string_view text) {
     return std::fwrite(text.data(), 1, text.size(), target.out) == text.size();
   });
   const bool is_flushed = target.flush();  // says why if it is not

@@ -109,8 +109,6 @@ const std::map<std::string, profile::Grouping> kGroupings = {
     {"package", profile::Grouping::kPackage}, {"thread", profile::Grouping::kThread},
     {"line", profile::Grouping::kLine},       {"callsite", profile::Grouping::kCallsite}};
 const std::map<std::string, SortBy> kSorts = {{"self", SortBy::kSelf}, {"total", SortBy::kTotal}};
-const std::map<std::string, ExportFormat> kExportFormats = {{"jsonl", ExportFormat::kJsonl},
-                                                            {"collapsed", ExportFormat::kCollapsed}};
 
 void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("report", "Show what a recording holds: hot methods, or the call tree");
@@ -137,22 +135,6 @@ void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
               "  sonde report app.sonde --focus HashMap.resize\n"
               "  sonde report app.sonde --metric calls --thread main --top 0 --json | jq .rows");
   app->callback([&] { chosen = [&](const Console& console) { return report(options, console); }; });
-}
-
-void add_export(CLI::App& parent, ExportOptions& options, Command& chosen) {
-  CLI::App* app = parent.add_subcommand("export", "Write a recording in another format");
-  app->add_option("FILE", options.file, kRecordingHelp)->required();
-  add_choice(*app, "--to", options.to, kExportFormats, "The format")->required();
-  add_choice(*app, "--metric", options.metric, metric_words(),
-             "For formats with one value per stack (default bytecodes)");
-  app->add_option("-o,--output", options.out, "Where to write; stdout if not given")->type_name("OUT");
-  app->footer(
-      "jsonl      one context per line with thread, stack, calls and bytecodes\n"
-      "collapsed  thread;frame;frame value, for flame graphs\n\n"
-      "Examples:\n"
-      "  sonde export app.sonde --to jsonl | jq -c 'select(.calls > 1000)'\n"
-      "  sonde export app.sonde --to collapsed -o app.txt");
-  app->callback([&] { chosen = [&](const Console& console) { return export_recording(options, console); }; });
 }
 
 void add_status(CLI::App& parent, StatusOptions& options, Command& chosen) {
@@ -204,7 +186,7 @@ int run(int argc, char** argv, const Console& console) {
   RoundtripOptions roundtrip;
   RunOptions run_options;
   ReportOptions report;
-  ExportOptions export_options;
+  ExchangeOptions exchange;
   StatusOptions status;
   CompareOptions compare;
   Command chosen;
@@ -216,7 +198,7 @@ int run(int argc, char** argv, const Console& console) {
   add_run(app, run_options, chosen);
   add_report(app, report, chosen);
   add_compare_commands(app, compare, chosen);
-  add_export(app, export_options, chosen);
+  add_exchange_commands(app, exchange, chosen);
   add_status(app, status, chosen);
   CLI::App* classfile = app.add_subcommand("classfile", "Look into class files, check them, rewrite them");
   classfile->require_subcommand(1);

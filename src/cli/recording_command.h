@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that read a recording: `sonde report`, `sonde export`, `sonde status`. Each takes a finished file or the
+// Commands that read a recording: `sonde report`, `sonde status`. Each takes a finished file or the
 // folder of one that is being made, and returns an exit code.
 #pragma once
 
@@ -31,16 +31,6 @@ struct ReportOptions {
   bool json = false;
 };
 int report(const ReportOptions& options, const Console& console);
-
-enum class ExportFormat : std::uint8_t { kJsonl, kCollapsed };
-
-struct ExportOptions {
-  std::string file;
-  ExportFormat to = ExportFormat::kJsonl;
-  profile::Metric metric = profile::Metric::kBytecodes;  // of formats that hold only one
-  std::string out;                                       // "": stdout
-};
-int export_recording(const ExportOptions& options, const Console& console);
 
 struct StatusOptions {
   std::string file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of drawn recordings (test/golden/report/*.drawing) against golden texts.
 #include "cli/recording_command.h"
+#include "cli/exchange_command.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

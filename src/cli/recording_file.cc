@@ -109,7 +109,7 @@ std::string recording_header(const profile::Profile& profile) {
 nlohmann::ordered_json amounts_json(const profile::Amounts& amounts) {
   nlohmann::ordered_json json;
   for (const profile::MetricInfo& info : profile::kMetrics) {
-    // Most recordings have none.
+    // Only sampled recordings have samples; what was counted is always there, also if it is zero.
     if (info.metric == profile::Metric::kSamples && amounts.samples == 0) continue;
     json[std::string(info.name)] = amounts.of(info.metric);
   }

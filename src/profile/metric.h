@@ -14,8 +14,9 @@ struct MetricInfo {
   Metric metric;
   std::string_view name;
 };
-inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kSamples, "samples"},
-                                        MetricInfo{Metric::kBytecodes, "bytecodes"}};
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"},
+                                        MetricInfo{Metric::kBytecodes, "bytecodes"},
+                                        MetricInfo{Metric::kSamples, "samples"}};
 
 std::string_view name_of(Metric metric);
 std::optional<Metric> metric_named(std::string_view name);

@@ -20,7 +20,14 @@ struct Amounts {
   std::uint64_t bytecodes = 0;
   std::uint64_t samples = 0;
 
-  [[nodiscard]] std::uint64_t of(Metric metric) const { return const_cast<Amounts*>(this)->of(metric); }
+  [[nodiscard]] std::uint64_t of(Metric metric) const {
+    switch (metric) {
+      case Metric::kCalls: return calls;
+      case Metric::kBytecodes: return bytecodes;
+      case Metric::kSamples: break;
+    }
+    return samples;
+  }
   [[nodiscard]] std::uint64_t& of(Metric metric) {
     switch (metric) {
       case Metric::kCalls: return calls;

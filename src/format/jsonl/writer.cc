@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "format/json_text.h"
+#include "format/value_types.h"
 #include "profile/merge.h"
 
 namespace sonde::format::jsonl {
 
 bool write(const profile::Profile& profile, const Sink& sink) {
   const profile::Labels labels(profile, [&](profile::MethodId m) { return json_string(profile.full_name(m)); });
-  const bool is_sampled = profile.recording.sampling.is_on();
+  const std::vector<ValueType> types = value_types_of(profile);
   bool is_fine = true;
   std::string line;                     // up to the current frame
   std::vector<std::size_t> frame_ends;  // in `line`, by depth
@@ -28,10 +29,11 @@ bool write(const profile::Profile& profile, const Sink& sink) {
       line += labels.text(node.label);
       frame_ends.push_back(line.size());
       if (node.self == profile::Amounts{}) return;
-      // A sampled recording does not know of calls.
-      tail = is_sampled ? "],\"samples\":" + std::to_string(node.self.samples)
-                        : "],\"calls\":" + std::to_string(node.self.calls);
-      tail += ",\"bytecodes\":" + std::to_string(node.self.bytecodes) + "}\n";
+      tail = "]";
+      for (const ValueType& type : types) {
+        tail += ",\"" + std::string(type.name) + "\":" + std::to_string(node.self.of(type.metric));
+      }
+      tail += "}\n";
       is_fine = sink(line) && sink(tail);
     });
   }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/html/page.h"
+
+#ifdef SONDE_PAGE
+asm(R"(
+  .section .rodata
+  .global sonde_page
+  .global sonde_page_end
+sonde_page:
+  .incbin ")" SONDE_PAGE R"("
+sonde_page_end:
+  .byte 0
+  .previous
+)");
+extern "C" const char sonde_page[];
+extern "C" const char sonde_page_end[];
+#endif
+
+namespace sonde::format::html {
+
+std::string_view page() {
+#ifdef SONDE_PAGE
+  return {sonde_page, static_cast<std::size_t>(sonde_page_end - sonde_page)};
+#else
+  return {};
+#endif
+}
+
+}  // namespace sonde::format::html

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the part of a laid-out tree that is in view. What is narrower than a pixel is drawn once per pixel, whatever the
+// number of nodes there, so the work is bounded by the size of the window and not by that of the tree.
+import type { ShownTree } from '../model/derive';
+import { type Layout, firstEndingAfter } from '../model/layout';
+import type { Matches } from '../model/search';
+import { type Palette, growthColor } from './colors';
+
+export const ROW = 19;
+const FONT = '12px ui-sans-serif, system-ui, sans-serif';
+const TEXT_MARGIN = 4;
+const NARROWEST_TEXT = 26;
+
+export interface Scene {
+  tree: ShownTree;
+  layout: Layout;
+  names: string[]; // by method
+  colorOf: Uint8Array; // by method, into palette.frames
+  scales: number[]; // by recording: what makes their amounts comparable
+  matches: Matches | null;
+  palette: Palette;
+  rootName: string;
+}
+
+export interface Viewport {
+  left: number; // of the layout, 0 … 1
+  right: number;
+  top: number; // in pixels
+  width: number;
+  height: number;
+}
+
+/** What is drawn, on a canvas or as SVG. */
+export interface Surface {
+  rect(color: string, x: number, y: number, width: number, height: number): void;
+  label(text: string, x: number, y: number, width: number): void;
+}
+
+function colorOf(scene: Scene, node: number): string {
+  const { tree, palette, matches } = scene;
+  const method = tree.method[node];
+  if (matches !== null && method >= 0) {
+    if (matches.method[method] !== 0) return palette.match;
+    if (tree.total.length === 1) return palette.dimmed;
+  }
+  if (tree.total.length > 1) {
+    return palette.growth[growthColor(tree.total[0][node] * scene.scales[0], tree.total[1][node] * scene.scales[1])];
+  }
+  return method < 0 ? palette.dimmed : palette.frames[scene.colorOf[method]];
+}
+
+/** Calls `surface` for everything in view; returns how many rectangles that were. */
+export function drawScene(scene: Scene, view: Viewport, surface: Surface): number {
+  const { layout, tree } = scene;
+  const scale = view.width / (view.right - view.left);
+  const firstRow = Math.max(0, Math.floor(view.top / ROW));
+  const lastRow = Math.min(layout.rows.length - 1, Math.floor((view.top + view.height) / ROW));
+  let rectangles = 0;
+  for (let depth = firstRow; depth <= lastRow; ++depth) {
+    const row = layout.rows[depth];
+    const y = depth * ROW - view.top;
+    let place = firstEndingAfter(layout, row, view.left);
+    while (place < row.length) {
+      const node = row[place];
+      const x = (layout.left[node] - view.left) * scale;
+      if (x >= view.width) break;
+      const end = x + layout.width[node] * scale;
+      const from = Math.max(0, x);
+      ++rectangles;
+      if (end - x < 1) {
+        // Everything that starts in this pixel is one rectangle.
+        const pixel = Math.floor(x);
+        surface.rect(colorOf(scene, node), pixel, y, 1, ROW - 1);
+        place = firstEndingAfter(layout, row, view.left + (pixel + 1) / scale, place + 1);
+        continue;
+      }
+      const to = Math.min(view.width, end);
+      surface.rect(colorOf(scene, node), from, y, Math.max(1, to - from - 0.6), ROW - 1);
+      if (to - from >= NARROWEST_TEXT) {
+        const method = tree.method[node];
+        surface.label(method < 0 ? scene.rootName : scene.names[method], from + TEXT_MARGIN, y, to - from - 2 * TEXT_MARGIN);
+      }
+      ++place;
+    }
+  }
+  return rectangles;
+}
+
+/** Rectangles of one colour are filled together, and texts cut without measuring each of them. */
+export class CanvasSurface implements Surface {
+  private readonly byColor = new Map<string, number[]>();
+  private readonly labels: [string, number, number, number][] = [];
+  private readonly charWidth: number;
+
+  constructor(private readonly context: CanvasRenderingContext2D) {
+    context.font = FONT;
+    // A little more than the average: a text that is cut too early is better than one that runs into its neighbour.
+    this.charWidth = (context.measureText('abcdefghijklmnopqrstuvwxyzABC.').width / 30) * 1.08;
+  }
+
+  rect(color: string, x: number, y: number, width: number, height: number): void {
+    let list = this.byColor.get(color);
+    if (list === undefined) this.byColor.set(color, (list = []));
+    list.push(x, y, width, height);
+  }
+
+  label(text: string, x: number, y: number, width: number): void {
+    this.labels.push([text, x, y, width]);
+  }
+
+  flush(textColor: string): void {
+    const { context } = this;
+    for (const [color, list] of this.byColor) {
+      context.fillStyle = color;
+      for (let i = 0; i < list.length; i += 4) context.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]);
+      list.length = 0;
+    }
+    context.fillStyle = textColor;
+    context.textBaseline = 'middle';
+    for (const [text, x, y, width] of this.labels) context.fillText(fitted(text, width, this.charWidth), x, y + ROW / 2);
+    this.labels.length = 0;
+  }
+}
+
+/** The end of a name says more than its packages: they go first. */
+export function fitted(text: string, width: number, charWidth: number): string {
+  const room = Math.floor(width / charWidth);
+  if (text.length <= room) return text;
+  const parts = text.split('.');
+  while (parts.length > 2 && parts.join('.').length > room) parts.shift();
+  let rest = parts.join('.');
+  if (rest.length > room && parts.length === 2) rest = parts[1];
+  return rest.length <= room ? rest : `${rest.slice(0, Math.max(1, room - 1))}…`;
+}
