@@ -54,8 +54,8 @@ TEST(Jsonl, OfASampledRecordingHasSamplesInsteadOfCalls) {
   arena::TestArena arena("thread main\n  App.main()V 0 3\n    App.get()I 0 4 @12\n");
   arena.make_sampled({7000});
   EXPECT_EQ(jsonl_of(profile::ingest(arena::Reader::over(arena.bytes()).value()).value()),
-            R"({"thread":"main","stack":["App.main()V"],"samples":3,"bytecodes":3000}
-{"thread":"main","stack":["App.main()V","App.get()I"],"samples":4,"bytecodes":4000}
+            R"({"thread":"main","stack":["App.main()V"],"bytecodes":3000,"samples":3}
+{"thread":"main","stack":["App.main()V","App.get()I"],"bytecodes":4000,"samples":4}
 )");
 }
 

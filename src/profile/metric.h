@@ -14,9 +14,9 @@ struct MetricInfo {
   Metric metric;
   std::string_view name;
 };
-inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"},
-                                        MetricInfo{Metric::kBytecodes, "bytecodes"},
-                                        MetricInfo{Metric::kSamples, "samples"}};
+// Samples come before what is estimated from them.
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kSamples, "samples"},
+                                        MetricInfo{Metric::kBytecodes, "bytecodes"}};
 
 std::string_view name_of(Metric metric);
 std::optional<Metric> metric_named(std::string_view name);
