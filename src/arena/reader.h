@@ -47,6 +47,7 @@ struct Summary {
   std::uint64_t used_bytes;  // with the header and the flat region
   std::string_view jdk;
   std::string_view command;
+  SamplingInfo sampling;
 };
 
 struct CounterReading {
@@ -104,6 +105,25 @@ struct Context {
   std::uint64_t bytecodes;  // complete: constants of single-path methods are added
 };
 
+struct SampleTreeEntry {
+  std::uint32_t id;
+  SampleTreeKind kind;
+  ThreadState state;
+  std::uint64_t root;  // address of its root SampleNode
+};
+
+// A node of a tree of samples.
+struct SampleContext {
+  std::uint32_t depth;  // 1 for what the thread itself started; 0: samples that found no room
+  std::uint32_t method_id;
+  const MethodEntry* method;  // null if the arena has no record of it
+  std::uint16_t line;         // of the call, in the caller
+  std::uint64_t samples;
+  std::uint64_t weight_ns;
+  std::uint64_t activations;
+  std::uint32_t place;  // in the file, as TimelineEntry::node names it
+};
+
 // What was counted without a context since the arena was full.
 struct Overflow {
   std::uint64_t calls = 0;
@@ -122,6 +142,8 @@ class Reader {
   [[nodiscard]] const std::vector<MethodEntry>& methods() const { return methods_; }       // by id
   [[nodiscard]] const std::vector<TreeEntry>& trees() const { return trees_; }             // by id
   [[nodiscard]] const std::vector<ThreadEntry>& threads() const { return threads_; }       // in order of their start
+  [[nodiscard]] const std::vector<SampleTreeEntry>& sample_trees() const { return sample_trees_; }  // by id
+  [[nodiscard]] const std::vector<TimelineEntry>& timeline() const { return timeline_; }  // in the order of decoding
   // Null if there is none.
   [[nodiscard]] const ClassEntry* find_class(std::uint32_t id) const;
   [[nodiscard]] const MethodEntry* find_method(std::uint32_t id) const;
@@ -133,6 +155,8 @@ class Reader {
   // site that a native or intrinsic method is called at are taken for called by it, unless they have its name and
   // descriptor: then the site is a virtual call with several targets. Depth is limited by memory only.
   Overflow walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
+  // The same for a tree of samples; callees of one caller by method and line.
+  void walk(const SampleTreeEntry& tree, const std::function<void(const SampleContext&)>& visit, Damage& damage) const;
 
   // Mode exact:flat: there are no trees. Threads have blocks (ThreadEntry::tree_id) from kFirstFlatBlock on, and what
   // is visited are methods, by id, at depth 1.
@@ -141,6 +165,7 @@ class Reader {
 
  private:
   friend class TreeWalk;
+  friend class SampleWalk;
 
   Reader() = default;
   Result<void> read_header();
@@ -152,6 +177,8 @@ class Reader {
   bool read_method(std::uint64_t offset, std::uint64_t size);
   bool read_thread(std::uint64_t offset, std::uint64_t size);
   bool read_tree(std::uint64_t offset, std::uint64_t size);
+  bool read_sample_tree(std::uint64_t offset, std::uint64_t size);
+  void read_timeline(std::uint64_t chunk, std::uint64_t used);
   void index_tables();
   // Where an address of the target lies in the file, if `size` bytes in use are there and it is aligned.
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t size) const;
@@ -175,6 +202,8 @@ class Reader {
   std::vector<MethodEntry> methods_;
   std::vector<TreeEntry> trees_;
   std::vector<ThreadEntry> threads_;
+  std::vector<SampleTreeEntry> sample_trees_;
+  std::vector<TimelineEntry> timeline_;
   Damage damage_;
 };
 

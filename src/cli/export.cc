@@ -8,6 +8,7 @@
 
 #include "cli/recording_command.h"
 #include "cli/recording_file.h"
+#include "cli/sampling_report.h"
 #include "format/collapsed/writer.h"
 #include "format/jsonl/writer.h"
 
@@ -43,7 +44,7 @@ int export_recording(const ExportOptions& options, const Console& console) {
     }
   }
   const Console target{.out = file ? file.get() : console.out, .err = console.err};
-  const bool is_written = write_as(options.to, *profile, options.metric, [&](std::string_view text) {
+  const bool is_written = write_as(options.to, *profile, metric_for(*profile, options.metric), [&](std::string_view text) {
     return std::fwrite(text.data(), 1, text.size(), target.out) == text.size();
   });
   const bool is_flushed = target.flush();  // says why if it is not

@@ -66,8 +66,9 @@ void add_roundtrip(CLI::App& parent, RoundtripOptions& options, Command& chosen)
 void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("run", "Start a JVM and record it; its exit code is ours");
   app->add_option("--mode", options.mode,
-                  "What to record: exact (every call and executed bytecode, with contexts) or\n"
-                  "exact:flat (the same per method and thread, without contexts: much cheaper)")
+                  "What to record, one or more of: exact (every call and executed bytecode, with contexts),\n"
+                  "exact:flat (the same per method and thread, without contexts: much cheaper),\n"
+                  "cpu[:1ms] (samples of CPU time), wall[:10ms] (samples of all threads)")
       ->capture_default_str();
   app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")
       ->type_name("FILE");
@@ -85,6 +86,7 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->footer(
       "Examples:\n"
       "  sonde run -- java -cp classes org.acme.Main\n"
+      "  sonde run --mode cpu:1ms -- java -jar app.jar\n"
       "  sonde run --no-jdk -o main.sonde -- java -jar app.jar --port 8080\n"
       "  sonde report main.sonde");
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });

@@ -9,6 +9,7 @@
 #include "base/method_filter.h"
 #include "cli/recording_command.h"
 #include "cli/recording_file.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/merged_tree.h"
 #include "profile/metric.h"
@@ -58,7 +59,12 @@ class MethodNames {
   std::unordered_map<std::string, int> uses_;
 };
 
-Json json_of(const Amounts& amounts) { return {{"calls", amounts.calls}, {"bytecodes", amounts.bytecodes}}; }
+Json json_of(const Amounts& amounts) {
+  Json json = {{"calls", amounts.calls}, {"bytecodes", amounts.bytecodes}};
+  if (amounts.samples != 0) json.update({{"samples", amounts.samples}, {"cpu_ns", amounts.cpu_ns}});
+  if (amounts.wall_ns != 0) json["wall_ns"] = amounts.wall_ns;
+  return json;
+}
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -84,7 +90,7 @@ class Report {
     if (options_.json) {
       print_json();
     } else {
-      console_.data(recording_header(profile_) + counted());
+      console_.data(recording_header(profile_) + (whole_.calls != 0 ? counted() : "") + sampling_lines(profile_));
       if (options_.tree) {
         print_tree();
       } else {
@@ -168,10 +174,30 @@ class Report {
     });
   }
 
+  // Times with the interval that the true share lies in.
+  void print_sampled_table(const std::vector<SumRow>& shown) const {
+    const Metric metric = options_.metric;
+    Table table({"self", "95 % sure", std::string(name_of(metric)), "total", std::string(name_of(metric)),
+                 std::string(name_of(options_.by))});
+    const std::uint64_t whole = whole_.of(metric);
+    for (const SumRow& row : shown) {
+      const std::uint64_t self = row.sum.self.of(metric);
+      const std::uint64_t total = row.sum.total.of(metric);
+      table.add({percent(self, whole), confidence_text(confidence_of(profile_, metric, self, whole)),
+                 amount_text(metric, self), percent(total, whole), amount_text(metric, total), row.name});
+    }
+    console_.data("\n" + (table.is_empty() ? "nothing matches\n" : table.text()));
+  }
+
   void print_table() const {
     std::size_t left_out = 0;
     const std::vector<SumRow> shown = rows(left_out);
     const Metric metric = options_.metric;
+    if (is_sampled(metric)) {
+      print_sampled_table(shown);
+      if (left_out != 0) console_.data(fmt::format("... and {} more: --top 0 shows all\n", grouped(left_out)));
+      return;
+    }
     const Metric other = metric == Metric::kCalls ? Metric::kBytecodes : Metric::kCalls;
     // Without contexts nobody knows what a method called.
     const bool totals = !profile_.recording.is_flat();
@@ -257,14 +283,15 @@ class Report {
     Table table({"total", std::string(name_of(metric)), "self", std::string(name_of(other)), "context"});
     const std::uint64_t whole = whole_.of(metric);
     const auto add = [&](std::uint64_t total, std::string self, std::string other_value, std::string name) {
-      table.add({percent(total, whole), grouped(total), std::move(self), std::move(other_value), std::move(name)});
+      table.add({percent(total, whole), amount_text(metric, total), std::move(self), std::move(other_value),
+                 std::move(name)});
     };
     const bool is_complete = walk_tree(
         [&](const profile::ThreadGroup& group) {
           add(profile::sum_of(profile_, group.threads).of(metric), "", "", "thread " + group.name);
         },
         [&](std::uint32_t depth, const profile::MergedTree::Node& node, const profile::Labels& labels) {
-          add(node.sum.total.of(metric), grouped(node.sum.self.of(metric)), grouped(node.sum.self.of(other)),
+          add(node.sum.total.of(metric), amount_text(metric, node.sum.self.of(metric)), grouped(node.sum.self.of(other)),
               indented(depth, labels.text(node.label)));
         },
         [&](std::uint32_t depth, std::size_t count) {
@@ -289,6 +316,14 @@ class Report {
     json["total"] = json_of(row.sum.total);
     json["self_percent"] = share(row.sum.self.of(options_.metric), whole);
     json["total_percent"] = share(row.sum.total.of(options_.metric), whole);
+    if (is_sampled(options_.metric)) {
+      const auto interval = [&](std::uint64_t part) {
+        const profile::Interval i = confidence_of(profile_, options_.metric, part, whole);
+        return Json{{"low", 100 * i.low}, {"high", 100 * i.high}};
+      };
+      json["self_percent_95"] = interval(row.sum.self.of(options_.metric));
+      json["total_percent_95"] = interval(row.sum.total.of(options_.metric));
+    }
     return json;
   }
 
@@ -296,6 +331,7 @@ class Report {
     Json json = recording_json(profile_);
     json["metric"] = name_of(options_.metric);
     json["sum"] = json_of(whole_);
+    if (profile_.recording.sampling.is_on()) json["sampling"] = sampling_json(profile_);
     if (options_.tree) {
       Json list = Json::array();
       json["is_complete"] = list_tree(list);
@@ -342,7 +378,9 @@ class Report {
 int report(const ReportOptions& options, const Console& console) {
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
-  return Report(options, *profile, console).run();
+  ReportOptions chosen = options;
+  chosen.metric = metric_for(*profile, options.metric);
+  return Report(chosen, *profile, console).run();
 }
 
 }  // namespace sonde::cli

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "cli/jdk_methods.h"
+#include "cli/modes.h"
 #include "store/store.h"
 
 namespace sonde::cli {
@@ -105,7 +106,14 @@ std::string printable_command(const std::vector<std::string>& command) {
   return text;
 }
 
+// What the agent must know to count; a JVM that is only sampled starts without.
+Result<std::vector<std::uint8_t>> known_methods(const Modes& modes, const fs::path& java_home) {
+  if (!modes.exact) return std::vector<std::uint8_t>();
+  return methods_counted_by_callers(java_home);
+}
+
 Result<void> prepare_folder(const fs::path& live, const RunOptions& options, const fs::path& java_home) {
+  const Modes modes = TRY(parse_modes(options.mode));
   std::error_code error;
   if (fs::exists(live, error)) {
     return Error{ErrorCode::kInvalidArgument,
@@ -119,12 +127,16 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
   }
   fs::permissions(live, fs::perms::owner_all, error);
   std::ofstream file(live / "options");
-  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nprecise "
+  file << "command " << printable_command(options.command) << "\nexact "
+       << (modes.flat    ? "flat"
+           : modes.exact ? "1"
+                         : "0")
+       << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nprecise "
        << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
        << parse_size(options.memory) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
-  const std::vector<std::uint8_t> known = TRY(methods_counted_by_callers(java_home));
+  const std::vector<std::uint8_t> known = TRY(known_methods(modes, java_home));
   std::ofstream known_file(live / "known", std::ios::binary);
   known_file.write(reinterpret_cast<const char*>(known.data()), static_cast<std::streamsize>(known.size()));
   if (!file.flush() || !known_file.flush()) {
@@ -185,16 +197,22 @@ bool environment_sets_stack() {
 
 std::vector<std::string> child_command(const RunOptions& options, const fs::path& java, const fs::path& agent,
                                        const fs::path& live) {
-  std::vector<std::string> command = {java.string(), "-agentpath:" + agent.string() + "=" + fs::absolute(live).string(),
-                                      // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
-                                      "-XX:-DontCompileHugeMethods"};
-  if (!environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
+  const Modes modes = parse_modes(options.mode).value();  // check_options has seen it
+  std::vector<std::string> command = {java.string(),
+                                      "-agentpath:" + agent.string() + "=" + fs::absolute(live).string()};
+  // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
+  if (modes.exact) command.push_back("-XX:-DontCompileHugeMethods");
+  if (modes.exact && !environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
+  if (modes.is_sampled()) {
+    // Without it, compiled code knows its lines and inlined methods at calls only.
+    command.insert(command.end(), {"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"});
+  }
   // Only the JVM's options are ours to change: they end with the main class, -jar or -m.
   std::size_t i = 1;
   for (; i < options.command.size(); ++i) {
     const std::string& word = options.command[i];
     if (!word.starts_with("-") || word == "-jar" || word == "-m" || word == "--module") break;
-    command.push_back(adapted(word));
+    command.push_back(modes.exact ? adapted(word) : word);
     if (takes_an_argument(word) && i + 1 < options.command.size()) command.push_back(options.command[++i]);
   }
   for (; i < options.command.size(); ++i) command.push_back(options.command[i]);
@@ -231,8 +249,7 @@ int run_child(std::vector<std::string> command) {
 }
 
 Result<void> check_options(const RunOptions& options) {
-  if (options.mode != "exact" && options.mode != "exact:flat")
-    return invalid("unknown mode `" + options.mode + "`; there are: exact, exact:flat");
+  TRY(parse_modes(options.mode));
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
   if (parse_size(options.memory) < (1 << 20)) return invalid("--memory takes a size such as 512M or 8G, 1M at least");
   return {};

@@ -22,8 +22,23 @@ void CallTree::push(std::uint32_t node_depth, MethodId node_method, std::uint16_
   bytecodes.push_back(node_bytecodes);
 }
 
+void CallTree::push_sampled(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line,
+                            const Sampled& values) {
+  const std::size_t node = size();
+  push(node_depth, node_method, node_line, 0, 0);
+  const auto put = [&](std::vector<std::uint64_t>& column, std::uint64_t value) {
+    column.resize(node);  // what came before was not sampled
+    column.push_back(value);
+  };
+  put(samples, values.samples);
+  put(cpu_ns, values.cpu_ns);
+  put(wall_ns, values.wall_ns);
+  put(activations, values.activations);
+}
+
 Result<void> CallTree::seal() {
   const auto count = static_cast<std::uint32_t>(size());
+  for (std::vector<std::uint64_t>* column : {&samples, &cpu_ns, &wall_ns, &activations}) column->resize(count);
   end.assign(count, count);
   std::vector<std::uint32_t> open;  // the path to the current node
   for (std::uint32_t node = 0; node < count; ++node) {

@@ -11,7 +11,13 @@ constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 // Adds up the nodes of some threads by a key that each of them has.
 class Summation {
  public:
-  explicit Summation(const CallTree& tree) : tree_(tree), calls_(tree.calls), bytecodes_(tree.bytecodes) {}
+  explicit Summation(const CallTree& tree)
+      : tree_(tree),
+        calls_(tree.calls),
+        bytecodes_(tree.bytecodes),
+        cpu_ns_(tree.cpu_ns),
+        wall_ns_(tree.wall_ns),
+        samples_(tree.samples) {}
 
   // key_of(node, parent) is a number below `keys`, or kNoKey; parent is the node's caller.
   template <typename KeyOf>
@@ -29,10 +35,14 @@ class Summation {
           sums.resize(key + 1);
           open_.resize(key + 1);
         }
-        sums[key].self += {tree_.calls[node], tree_.bytecodes[node]};
+        sums[key].self += amounts_of(tree_, node);
         if (open_[key]++ != 0) continue;
         const std::uint32_t end = tree_.end_of(node);
-        sums[key].total += {calls_.between(node, end), bytecodes_.between(node, end)};
+        sums[key].total += {.calls = calls_.between(node, end),
+                            .bytecodes = bytecodes_.between(node, end),
+                            .cpu_ns = cpu_ns_.between(node, end),
+                            .wall_ns = wall_ns_.between(node, end),
+                            .samples = samples_.between(node, end)};
       }
       while (!path_.empty()) leave();
     }
@@ -53,6 +63,9 @@ class Summation {
   const CallTree& tree_;
   const PrefixSums calls_;
   const PrefixSums bytecodes_;
+  const PrefixSums cpu_ns_;
+  const PrefixSums wall_ns_;
+  const PrefixSums samples_;
   std::vector<std::uint32_t> open_;  // by key: how many nodes of it lie on the path
   std::vector<Open> path_;
 };
@@ -175,7 +188,7 @@ Amounts sum_of(const Profile& profile, std::span<const Thread* const> threads) {
   Amounts sum;
   for (const Thread* thread : threads) {
     for (std::uint32_t node = thread->first_node; node < thread->end_node; ++node) {
-      sum += {profile.tree.calls[node], profile.tree.bytecodes[node]};
+      sum += amounts_of(profile.tree, node);
     }
   }
   return sum;

@@ -16,15 +16,38 @@ namespace sonde::profile {
 struct Amounts {
   std::uint64_t calls = 0;
   std::uint64_t bytecodes = 0;
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t wall_ns = 0;
+  std::uint64_t samples = 0;
 
-  [[nodiscard]] std::uint64_t of(Metric metric) const { return metric == Metric::kCalls ? calls : bytecodes; }
+  [[nodiscard]] std::uint64_t of(Metric metric) const {
+    switch (metric) {
+      case Metric::kCalls: return calls;
+      case Metric::kCpuNs: return cpu_ns;
+      case Metric::kWallNs: return wall_ns;
+      case Metric::kSamples: return samples;
+      default: return bytecodes;
+    }
+  }
   Amounts& operator+=(const Amounts& other) {
     calls += other.calls;
     bytecodes += other.bytecodes;
+    cpu_ns += other.cpu_ns;
+    wall_ns += other.wall_ns;
+    samples += other.samples;
     return *this;
   }
   bool operator==(const Amounts&) const = default;
 };
+
+// Of one node, without what it called.
+inline Amounts amounts_of(const CallTree& tree, std::uint32_t node) {
+  return {.calls = tree.calls[node],
+          .bytecodes = tree.bytecodes[node],
+          .cpu_ns = tree.cpu_ns[node],
+          .wall_ns = tree.wall_ns[node],
+          .samples = tree.samples[node]};
+}
 
 struct Sum {
   Amounts self;

@@ -11,7 +11,6 @@
 // If anything is missing, the agent says so once on stderr and lets the program run as if it were not there.
 #include <jni.h>
 #include <jvmti.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,10 +21,12 @@
 #include <string>
 
 #include "agent/jvmti/runtime_classes.h"
+#include "agent/jvmti/sampling.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
 #include "agent/session/nowhere.h"
 #include "agent/session/options.h"
+#include "agent/session/recording_state.h"
 #include "agent/session/tree_pool.h"
 #include "arena/writer.h"
 
@@ -67,12 +68,6 @@ constexpr std::size_t kVirtualThreadStartSlot = kVirtualThreadStartEvent - JVMTI
 constexpr std::size_t kVirtualThreadEndSlot = kVirtualThreadEndEvent - JVMTI_MIN_EVENT_TYPE_VAL;
 
 void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
-
-std::uint64_t realtime_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 std::string system_property(jvmtiEnv* jvmti, const char* name) {
   char* value = nullptr;
@@ -224,8 +219,7 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
     say("the fields of java.lang.Thread are missing, perhaps because of another agent; nothing is recorded");
     return;
   }
-  agent.arena.header().start_ns = realtime_ns();
-  agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kRunning));
+  mark_running(agent.arena);
   if (agent.options.flat) {
     if (!start_flat(jvmti, jni)) say("the counters of exact:flat cannot be set up; nothing is recorded");
     return;
@@ -254,8 +248,7 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
 void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
   Agent& agent = *g_agent;
   agent.trees.sync_overflows();
-  agent.arena.header().end_ns = realtime_ns();
-  agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kEnded));
+  mark_ended(agent.arena);
 }
 
 bool add_capabilities(jvmtiEnv* jvmti, bool virtual_threads) {
@@ -299,6 +292,29 @@ instrument::KnownMethods read_known_methods(const std::string& folder) {
   return known.ok() ? std::move(known).value() : instrument::KnownMethods();
 }
 
+// Counting of calls and bytecodes: from here on every class passes ClassFileLoadHook.
+Result<void> start_exact(jvmtiEnv* jvmti) {
+  TRY(map_nowhere());
+  g_agent->instrumenter =
+      std::make_unique<ClassInstrumenter>(g_agent->arena, g_agent->options, read_known_methods(g_agent->options.folder),
+                                          g_agent->options.flat ? &g_agent->flat_blocks : nullptr);
+  jint jvmti_version = 0;
+  jvmti->GetVersionNumber(&jvmti_version);
+  const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
+  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, g_agent->options.flat)) {
+    return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
+  }
+  return {};
+}
+
+Result<void> start_modes(JavaVM* vm, jvmtiEnv* jvmti) {
+  const Options& options = g_agent->options;
+  // First, so that its VMDeath comes first: whoever marks the recording as ended comes last.
+  if (options.cpu_interval_ns != 0 || options.wall_interval_ns != 0) TRY(start_sampling(vm, g_agent->arena, options));
+  if (options.exact) TRY(start_exact(jvmti));
+  return {};
+}
+
 Result<void> start(JavaVM* vm, const char* folder) {
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
@@ -313,8 +329,8 @@ Result<void> start(JavaVM* vm, const char* folder) {
   if (folder == nullptr || *folder == 0)
     return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
   auto agent = std::make_unique<Agent>(TRY(read_options(folder)));
-  TRY(map_nowhere());
-  const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) |
+  const std::uint32_t flags = (agent->options.exact ? 0U : arena::kSampledOnly) |
+                              (agent->options.precise ? arena::kPrecise : 0U) |
                               (agent->options.jdk ? arena::kJdkIncluded : 0U) |
                               (agent->options.flat ? arena::kFlat : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
@@ -323,18 +339,10 @@ Result<void> start(JavaVM* vm, const char* folder) {
   std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s",
                 agent->options.command.c_str());
   agent->jvmti = jvmti;
-  agent->instrumenter =
-      std::make_unique<ClassInstrumenter>(agent->arena, agent->options, read_known_methods(agent->options.folder),
-                                          agent->options.flat ? &agent->flat_blocks : nullptr);
-  jint jvmti_version = 0;
-  jvmti->GetVersionNumber(&jvmti_version);
-  const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
   g_agent = agent.release();
-  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, g_agent->options.flat)) {
-    unlink((g_agent->options.folder + "/arena").c_str());
-    return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
-  }
-  return {};
+  auto started = start_modes(vm, jvmti);
+  if (!started.ok()) unlink((g_agent->options.folder + "/arena").c_str());
+  return started;
 }
 
 }  // namespace

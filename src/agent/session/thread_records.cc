@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/thread_records.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <vector>
 
+#include "agent/session/recording_state.h"
+
 namespace sonde::agent {
-namespace {
-
-std::uint64_t realtime_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-}  // namespace
 
 std::string kind_of_thread(std::string_view name, bool is_virtual) {
   if (is_virtual) return "virtual";

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/jvmti/sampling.h"
+
+#include <jvmti.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "agent/jvmti/agct_decoder.h"
+#include "agent/sampler/agct_walk.h"
+#include "agent/sampler/sampler.h"
+#include "agent/session/recording_state.h"
+
+namespace sonde::agent {
+namespace {
+
+// One per process, made at load and never destroyed: callbacks and handlers may run while the process exits.
+struct Sampling {
+  Sampling(JavaVM* java_vm, jvmtiEnv* env, arena::Writer& writer, const Options& options)
+      : vm(java_vm),
+        jvmti(env),
+        arena(writer),
+        methods(writer),
+        agct(env, writer, methods),
+        sampler(writer, methods,
+                {.cpu_interval_ns = options.cpu_interval_ns, .wall_interval_ns = options.wall_interval_ns}) {}
+
+  JavaVM* vm;
+  jvmtiEnv* jvmti;
+  arena::Writer& arena;
+  SampledMethods methods;
+  AgctDecoder agct;
+  Sampler sampler;
+  jclass virtual_thread = nullptr;  // global references; null before JDK 21
+  jobject loaders[2] = {};          // those that are never unloaded: platform and system
+  jfieldID eetop = nullptr;         // java.lang.Thread: JavaThread*
+};
+Sampling* g_sampling = nullptr;
+
+void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
+
+pid_t current_tid() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+std::string thread_name(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  jvmtiThreadInfo info{};
+  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return "";
+  std::string name = info.name == nullptr ? "" : info.name;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
+  jni->DeleteLocalRef(info.thread_group);
+  jni->DeleteLocalRef(info.context_class_loader);
+  return name;
+}
+
+void find_own_stack(std::uint64_t& low, std::uint64_t& high) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* address = nullptr;
+  std::size_t size = 0;
+  if (pthread_attr_getstack(&attributes, &address, &size) == 0) {
+    low = reinterpret_cast<std::uint64_t>(address);
+    high = low + size;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+// The calling thread becomes one that is sampled.
+void add_current_thread(JNIEnv* jni, jthread thread) {
+  Sampling& sampling = *g_sampling;
+  if (sampling.virtual_thread != nullptr && jni->IsInstanceOf(thread, sampling.virtual_thread) != JNI_FALSE) return;
+  JavaThreadInfo info{.tid = current_tid(),
+                      .name = thread_name(sampling.jvmti, jni, thread),
+                      .java_thread = static_cast<std::uint64_t>(jni->GetLongField(thread, sampling.eetop)),
+                      .jni_env = jni,
+                      .stack_low = 0,
+                      .stack_high = 0};
+  find_own_stack(info.stack_low, info.stack_high);
+  sampling.sampler.thread_started(info);
+}
+
+jclass find_class(JNIEnv* jni, const char* name) {
+  const jclass local = jni->FindClass(name);
+  if (local == nullptr) {
+    jni->ExceptionClear();
+    return nullptr;
+  }
+  return static_cast<jclass>(jni->NewGlobalRef(local));
+}
+
+void find_permanent_loaders(JNIEnv* jni) {
+  const jclass cls = jni->FindClass("java/lang/ClassLoader");
+  const char* names[] = {"getPlatformClassLoader", "getSystemClassLoader"};
+  for (int i = 0; i < 2; ++i) {
+    const jmethodID get = jni->GetStaticMethodID(cls, names[i], "()Ljava/lang/ClassLoader;");
+    const jobject loader = get == nullptr ? nullptr : jni->CallStaticObjectMethod(cls, get);
+    if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
+    if (loader != nullptr) g_sampling->loaders[i] = jni->NewGlobalRef(loader);
+  }
+}
+
+// Hidden classes may go although their loader stays: "Lapp/Main$$Lambda.0x7f;" or ".../0x7f;".
+bool may_be_unloaded(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls) {
+  jobject loader = nullptr;
+  if (jvmti->GetClassLoader(cls, &loader) != JVMTI_ERROR_NONE) return true;
+  if (loader != nullptr && jni->IsSameObject(loader, g_sampling->loaders[0]) == JNI_FALSE &&
+      jni->IsSameObject(loader, g_sampling->loaders[1]) == JNI_FALSE) {
+    return true;
+  }
+  char* signature = nullptr;
+  if (jvmti->GetClassSignature(cls, &signature, nullptr) != JVMTI_ERROR_NONE) return true;
+  const bool is_hidden = std::string_view(signature).find(".0x") != std::string_view::npos ||
+                         std::string_view(signature).find('.') != std::string_view::npos;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
+  return is_hidden;
+}
+
+void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {
+  // AsyncGetCallTrace works only while somebody wants this event.
+}
+
+void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass cls) {
+  g_sampling->agct.prepare(cls, may_be_unloaded(jvmti, jni, cls));
+}
+
+void prepare_loaded_classes(jvmtiEnv* jvmti, JNIEnv* jni) {
+  jint count = 0;
+  jclass* classes = nullptr;
+  if (jvmti->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    g_sampling->agct.prepare(classes[i], may_be_unloaded(jvmti, jni, classes[i]));
+    jni->DeleteLocalRef(classes[i]);
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(classes));
+}
+
+// JVMTI, which the decoding thread asks for names, wants to know it.
+void attach_own_thread() {
+  JavaVMAttachArgs arguments{.version = JNI_VERSION_10, .name = const_cast<char*>("sonde"), .group = nullptr};
+  void* env = nullptr;
+  g_sampling->vm->AttachCurrentThreadAsDaemon(&env, &arguments);
+}
+
+void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) { add_current_thread(jni, thread); }
+
+void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
+  if (g_sampling->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_sampling->virtual_thread) != JNI_FALSE) return;
+  g_sampling->sampler.thread_ended(current_tid());
+}
+
+void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  Sampling& sampling = *g_sampling;
+  sampling.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
+  sampling.eetop = jni->GetFieldID(jni->FindClass("java/lang/Thread"), "eetop", "J");
+  find_permanent_loaders(jni);
+  prepare_loaded_classes(jvmti, jni);
+  mark_running(sampling.arena);
+  const auto started =
+      sampling.sampler.start(walk_by_agct, sampling.agct, arena::Walker::kAsyncGetCallTrace, attach_own_thread);
+  if (!started.ok()) return say(started.error().to_string() + "; nothing is sampled");
+  add_current_thread(jni, thread);
+}
+
+void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
+  g_sampling->sampler.stop();
+  mark_ended(g_sampling->arena);
+}
+
+bool enable_events(jvmtiEnv* jvmti) {
+  jvmtiEventCallbacks callbacks{};
+  callbacks.VMInit = on_vm_init;
+  callbacks.VMDeath = on_vm_death;
+  callbacks.ThreadStart = on_thread_start;
+  callbacks.ThreadEnd = on_thread_end;
+  callbacks.ClassLoad = on_class_load;
+  callbacks.ClassPrepare = on_class_prepare;
+  if (jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
+  for (const jvmtiEvent event : {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
+                                 JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE}) {
+    if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> start_sampling(JavaVM* vm, arena::Writer& arena, const Options& options) {
+  jvmtiEnv* jvmti = nullptr;
+  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK || !find_agct()) {
+    return Error{ErrorCode::kUnsupported, "this JVM does not show stacks to samplers"};
+  }
+  jvmtiCapabilities wanted{};
+  wanted.can_get_source_file_name = 1;
+  wanted.can_get_line_numbers = 1;
+  jvmti->AddCapabilities(&wanted);
+  g_sampling = new Sampling(vm, jvmti, arena, options);
+  if (!enable_events(jvmti)) return Error{ErrorCode::kUnsupported, "the JVM does not tell of its threads"};
+  return {};
+}
+
+}  // namespace sonde::agent
