@@ -80,6 +80,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->add_flag("--no-jdk", options.no_jdk, "Do not count inside the JDK's own classes: cheaper");
   app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
       ->capture_default_str();
+  app->add_option("--walker", options.walker, "How samples find stacks; agct: by the JVM's AsyncGetCallTrace, slower")
+      ->capture_default_str();
   app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")
       ->capture_default_str();
   app->add_option("COMMAND", options.command, "java and its arguments, after --")->required();

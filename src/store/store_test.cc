@@ -155,8 +155,8 @@ TEST_F(Store, WrongPathsAreExplained) {
 
 TEST_F(Store, OtherVersionsAndDatabasesAreRefused) {
   ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
-  change("PRAGMA user_version = 2");
-  EXPECT_THAT(error_of(file_), HasSubstr("has format 2; this Sonde reads up to 1, so a newer one is needed"));
+  change("PRAGMA user_version = 99");
+  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 2, so a newer one is needed"));
   EXPECT_EQ(open(file_).error().code, ErrorCode::kUnsupported);
   change("PRAGMA application_id = 1");
   EXPECT_THAT(error_of(file_), HasSubstr("is an SQLite database, but not a recording of Sonde"));

@@ -13,6 +13,8 @@
 #include "agent/sampler/agct_walk.h"
 #include "agent/sampler/sampler.h"
 #include "agent/session/recording_state.h"
+#include "agent/vm/hotspot/hotspot_decoder.h"
+#include "agent/vm/hotspot/stack_walk_x64.h"
 
 namespace sonde::agent {
 namespace {
@@ -26,14 +28,18 @@ struct Sampling {
         methods(writer),
         agct(env, writer, methods),
         sampler(writer, methods,
-                {.cpu_interval_ns = options.cpu_interval_ns, .wall_interval_ns = options.wall_interval_ns}) {}
+                {.cpu_interval_ns = options.cpu_interval_ns, .wall_interval_ns = options.wall_interval_ns}),
+        wants_agct(options.walker == "agct") {}
 
   JavaVM* vm;
   jvmtiEnv* jvmti;
   arena::Writer& arena;
   SampledMethods methods;
   AgctDecoder agct;
+  hotspot::CodeCache code_cache;
+  std::unique_ptr<hotspot::HotspotDecoder> hotspot;  // null: the JVM's layout is not known
   Sampler sampler;
+  const bool wants_agct;
   jclass virtual_thread = nullptr;  // global references; null before JDK 21
   jobject loaders[2] = {};          // those that are never unloaded: platform and system
   jfieldID eetop = nullptr;         // java.lang.Thread: JavaThread*
@@ -66,18 +72,58 @@ void find_own_stack(std::uint64_t& low, std::uint64_t& high) {
   pthread_attr_destroy(&attributes);
 }
 
+bool is_virtual(JNIEnv* jni, jthread thread) {
+  return g_sampling->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_sampling->virtual_thread) != JNI_FALSE;
+}
+
+JavaThreadInfo describe(JNIEnv* jni, jthread thread) {
+  const Sampling& sampling = *g_sampling;
+  return {.tid = 0,
+          .name = thread_name(sampling.jvmti, jni, thread),
+          .java_thread = static_cast<std::uint64_t>(jni->GetLongField(thread, sampling.eetop)),
+          .jni_env = nullptr,
+          .stack_low = 0,
+          .stack_high = 0};
+}
+
+// As the JVM knows its stack.
+void find_stack(JavaThreadInfo& info) {
+  const hotspot::Layout& layout = g_sampling->code_cache.layout();
+  info.stack_high = hotspot::load<std::uint64_t>(info.java_thread + layout.thread_stack_base);
+  info.stack_low = info.stack_high - hotspot::load<std::uint64_t>(info.java_thread + layout.thread_stack_size);
+}
+
 // The calling thread becomes one that is sampled.
 void add_current_thread(JNIEnv* jni, jthread thread) {
-  Sampling& sampling = *g_sampling;
-  if (sampling.virtual_thread != nullptr && jni->IsInstanceOf(thread, sampling.virtual_thread) != JNI_FALSE) return;
-  JavaThreadInfo info{.tid = current_tid(),
-                      .name = thread_name(sampling.jvmti, jni, thread),
-                      .java_thread = static_cast<std::uint64_t>(jni->GetLongField(thread, sampling.eetop)),
-                      .jni_env = jni,
-                      .stack_low = 0,
-                      .stack_high = 0};
-  find_own_stack(info.stack_low, info.stack_high);
-  sampling.sampler.thread_started(info);
+  if (is_virtual(jni, thread)) return;
+  JavaThreadInfo info = describe(jni, thread);
+  info.tid = current_tid();
+  info.jni_env = jni;
+  if (g_sampling->hotspot != nullptr && info.java_thread != 0) {
+    find_stack(info);
+  } else {
+    find_own_stack(info.stack_low, info.stack_high);
+  }
+  g_sampling->sampler.thread_started(info);
+}
+
+// Those that run already. They cannot end while the JVM starts.
+void add_existing_threads(jvmtiEnv* jvmti, JNIEnv* jni) {
+  jint count = 0;
+  jthread* threads = nullptr;
+  if (g_sampling->hotspot == nullptr || jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
+  const hotspot::Layout& layout = g_sampling->code_cache.layout();
+  for (jint i = 0; i < count; ++i) {
+    JavaThreadInfo info = describe(jni, threads[i]);
+    jni->DeleteLocalRef(threads[i]);
+    if (info.java_thread == 0) continue;
+    const auto osthread = hotspot::load<std::uint64_t>(info.java_thread + layout.thread_osthread);
+    if (osthread == 0) continue;
+    info.tid = hotspot::load<pid_t>(osthread + layout.osthread_id);
+    find_stack(info);
+    if (info.tid != current_tid()) g_sampling->sampler.thread_started(info);
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
 jclass find_class(JNIEnv* jni, const char* name) {
@@ -145,8 +191,54 @@ void attach_own_thread() {
 void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) { add_current_thread(jni, thread); }
 
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  if (g_sampling->virtual_thread != nullptr && jni->IsInstanceOf(thread, g_sampling->virtual_thread) != JNI_FALSE) return;
-  g_sampling->sampler.thread_ended(current_tid());
+  if (!is_virtual(jni, thread)) g_sampling->sampler.thread_ended(current_tid());
+}
+
+// Before classes are unloaded: what was sampled gets its names now.
+void JNICALL on_collection_start(jvmtiEnv*) { g_sampling->sampler.drain(); }
+
+// An event that JVMTI lists as HotSpot's own.
+void JNICALL on_class_unload(jvmtiEnv*, ...) { g_sampling->hotspot->doubt(); }
+
+void watch_unloading(jvmtiEnv* jvmti) {
+  jint count = 0;
+  jvmtiExtensionEventInfo* events = nullptr;
+  if (jvmti->GetExtensionEvents(&count, &events) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    if (std::string_view(events[i].id) == "com.sun.hotspot.events.ClassUnload") {
+      jvmti->SetExtensionEventCallback(events[i].extension_event_index, on_class_unload);
+    }
+    jvmti->Deallocate(reinterpret_cast<unsigned char*>(events[i].id));
+    jvmti->Deallocate(reinterpret_cast<unsigned char*>(events[i].short_description));
+    for (jint p = 0; p < events[i].param_count; ++p) {
+      jvmti->Deallocate(reinterpret_cast<unsigned char*>(events[i].params[p].name));
+    }
+    jvmti->Deallocate(reinterpret_cast<unsigned char*>(events[i].params));
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(events));
+}
+
+void enable(jvmtiEnv* jvmti, jvmtiEvent event) { jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
+
+// Our own walker where the JVM's layout is known, the JVM's elsewhere.
+Result<void> start_sampler(jvmtiEnv* jvmti, JNIEnv* jni) {
+  Sampling& sampling = *g_sampling;
+  const auto layout = hotspot::find_layout();
+  if (layout.ok() && !sampling.wants_agct) {
+    sampling.code_cache.find(*layout);
+    sampling.hotspot =
+        std::make_unique<hotspot::HotspotDecoder>(sampling.code_cache, sampling.arena, sampling.methods);
+    hotspot::set_code_cache(sampling.code_cache);
+    watch_unloading(jvmti);
+    TRY(sampling.sampler.start(hotspot::walk_java_stack, *sampling.hotspot, arena::Walker::kVmStructs, nullptr));
+    enable(jvmti, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+    return {};
+  }
+  if (!find_agct()) return Error{ErrorCode::kUnsupported, layout.error().message + " and it shows no stacks itself"};
+  enable(jvmti, JVMTI_EVENT_CLASS_LOAD);
+  enable(jvmti, JVMTI_EVENT_CLASS_PREPARE);
+  prepare_loaded_classes(jvmti, jni);
+  return sampling.sampler.start(walk_by_agct, sampling.agct, arena::Walker::kAsyncGetCallTrace, attach_own_thread);
 }
 
 void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
@@ -154,12 +246,11 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   sampling.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
   sampling.eetop = jni->GetFieldID(jni->FindClass("java/lang/Thread"), "eetop", "J");
   find_permanent_loaders(jni);
-  prepare_loaded_classes(jvmti, jni);
   mark_running(sampling.arena);
-  const auto started =
-      sampling.sampler.start(walk_by_agct, sampling.agct, arena::Walker::kAsyncGetCallTrace, attach_own_thread);
+  const auto started = start_sampler(jvmti, jni);
   if (!started.ok()) return say(started.error().to_string() + "; nothing is sampled");
   add_current_thread(jni, thread);
+  add_existing_threads(jvmti, jni);
 }
 
 void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
@@ -175,9 +266,10 @@ bool enable_events(jvmtiEnv* jvmti) {
   callbacks.ThreadEnd = on_thread_end;
   callbacks.ClassLoad = on_class_load;
   callbacks.ClassPrepare = on_class_prepare;
+  callbacks.GarbageCollectionStart = on_collection_start;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
   for (const jvmtiEvent event : {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
-                                 JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE}) {
+                                 JVMTI_EVENT_THREAD_END}) {
     if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) return false;
   }
   return true;
@@ -187,12 +279,13 @@ bool enable_events(jvmtiEnv* jvmti) {
 
 Result<void> start_sampling(JavaVM* vm, arena::Writer& arena, const Options& options) {
   jvmtiEnv* jvmti = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK || !find_agct()) {
+  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return Error{ErrorCode::kUnsupported, "this JVM does not show stacks to samplers"};
   }
   jvmtiCapabilities wanted{};
   wanted.can_get_source_file_name = 1;
   wanted.can_get_line_numbers = 1;
+  wanted.can_generate_garbage_collection_events = 1;
   jvmti->AddCapabilities(&wanted);
   g_sampling = new Sampling(vm, jvmti, arena, options);
   if (!enable_events(jvmti)) return Error{ErrorCode::kUnsupported, "the JVM does not tell of its threads"};

@@ -50,10 +50,12 @@ struct RawSample {
   ThreadState state;
   WalkError error;
   std::uint8_t is_cut;  // there were more frames than kMaxDepth
-  std::uint16_t reserved;
+  std::uint8_t is_virtual;  // the walk ended where a virtual thread begins
+  std::uint8_t reserved;
   std::uint32_t count;    // signals this one stands for: timers merge what the thread did not take in time
   std::uint64_t time_ns;  // CLOCK_MONOTONIC
   std::uint64_t weight_ns;
+  std::uint64_t top_bcp;  // where the interpreter keeps the bytecode pointer of the innermost frame; else anything
 
   [[nodiscard]] const RawFrame* frames() const { return reinterpret_cast<const RawFrame*>(this + 1); }
   [[nodiscard]] RawFrame* frames() { return reinterpret_cast<RawFrame*>(this + 1); }

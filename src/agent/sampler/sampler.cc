@@ -222,7 +222,7 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
     frames_.insert(frames_.begin(), {.method_id = methods_.id_of_pseudo("[deeper stack]"), .line = 0, .bci = 0});
   }
   add_failure(sample);
-  const bool is_virtual = cut_to_virtual_thread();
+  const bool is_virtual = cut_to_virtual_thread() || sample.is_virtual != 0;
   const std::uint32_t tree = tree_of(slot, sample, is_virtual);
   (sample.kind == SampleKind::kCpu ? info.cpu_samples : info.wall_samples) += sample.count;
   if (tree == 0) return arena_.count(Counter::kSamplesWithoutContext, sample.count);

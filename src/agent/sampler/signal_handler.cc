@@ -85,10 +85,12 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
              .state = ThreadState::kRunning,
              .error = WalkError::kNone,
              .is_cut = 0,
+             .is_virtual = 0,
              .reserved = 0,
              .count = count,
              .time_ns = monotonic_ns(),
-             .weight_ns = count * interval};
+             .weight_ns = count * interval,
+             .top_bcp = 0};
   g_sampler.options.walk(slot, &context, *sample);
   sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame));
   slot.ring.publish(sample);

@@ -27,6 +27,8 @@ Result<Options> read_options(const std::string& folder) {
       options.cpu_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
     } else if (key == "wall") {
       options.wall_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "walker") {
+      options.walker = value;
     } else if (key == "precise") {
       options.precise = value == "1";
     } else if (key == "jdk") {

@@ -18,6 +18,7 @@ struct Options {
   bool exact = true;                   // count calls and bytecodes
   std::uint64_t cpu_interval_ns = 0;   // between samples of a thread's CPU time; 0: none
   std::uint64_t wall_interval_ns = 0;  // between samples of all threads; 0: none
+  std::string walker;                  // "agct": AsyncGetCallTrace even if the JVM's layout is known
   bool precise = true;
   bool jdk = true;                    // count inside the JDK's classes
   std::uint64_t memory = 8ULL << 30;  // how far the arena may grow

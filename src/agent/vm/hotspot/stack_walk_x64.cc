@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// How frames look on x64 (HotSpot's frame_x86.cpp, sharedRuntime_x86_64.cpp, templateInterpreterGenerator_x86.cpp):
+//
+//   compiled      sp + frame_size words = the caller's sp; the word below is the return address, then the saved rbp
+//   interpreted   rbp points to the saved rbp, the return address is above it, the caller's sp at -1, the Method at -3
+//   call stub     where native code called Java: its JavaCallWrapper holds the anchor of the Java frames before it
+//   stubs         no rule; most keep rbp or have nothing but the return address on the stack
+//
+// Only the innermost frame can be at any instruction: prologues and epilogues are recognised by their instructions.
+#include "agent/vm/hotspot/stack_walk_x64.h"
+
+#include <ucontext.h>
+
+namespace sonde::agent::hotspot {
+namespace {
+
+constinit const CodeCache* g_cache = nullptr;
+
+constexpr std::uint64_t kWord = 8;
+// A leaf function that compiled code called: how far up the return address may be.
+constexpr int kNativeFrames = 64;
+
+class Walk {
+ public:
+  Walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE
+      : cache_(*g_cache),
+        layout_(g_cache->layout()),
+        slot_(slot),
+        registers_(context.uc_mcontext.gregs),
+        sample_(sample),
+        pc_(reg(REG_RIP)),
+        sp_(reg(REG_RSP)),
+        fp_(reg(REG_RBP)) {}
+
+  WalkError run() SIGNAL_SAFE {
+    sample_.top_bcp = reg(REG_R13);
+    if (!cache_.contains(pc_) && !enter_from_native()) {
+      return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
+    }
+    while (sample_.depth < kMaxDepth) {
+      switch (step()) {
+        case Step::kNext: is_top_ = false; break;
+        case Step::kEnd: return WalkError::kNone;
+        case Step::kUnknownCode: return WalkError::kUnknownCode;
+        case Step::kBroken: return WalkError::kUnwalkable;
+      }
+    }
+    sample_.is_cut = 1;
+    return WalkError::kNone;
+  }
+
+ private:
+  enum class Step { kNext, kEnd, kUnknownCode, kBroken };
+
+  [[nodiscard]] std::uint64_t reg(int number) const SIGNAL_SAFE {
+    return static_cast<std::uint64_t>(registers_[number]);
+  }
+  [[nodiscard]] bool is_on_stack(std::uint64_t address, std::uint64_t bytes = kWord) const SIGNAL_SAFE {
+    return address >= reg(REG_RSP) && address % kWord == 0 && address < slot_.stack_high &&
+           slot_.stack_high - address >= bytes;
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t address) const SIGNAL_SAFE {
+    return is_on_stack(address) ? load<std::uint64_t>(address) : 0;
+  }
+  [[nodiscard]] std::uint64_t thread_anchor() const SIGNAL_SAFE { return slot_.java_thread + layout_.thread_anchor; }
+  [[nodiscard]] std::uint64_t anchor_sp(std::uint64_t anchor) const SIGNAL_SAFE {
+    return load<std::uint64_t>(anchor + layout_.anchor_sp);
+  }
+  [[nodiscard]] bool is_in_java() const SIGNAL_SAFE {
+    return load<std::uint32_t>(slot_.java_thread + layout_.thread_state) == kThreadInJava;
+  }
+
+  void note(FrameKind kind, std::uint64_t what, std::uint64_t value) SIGNAL_SAFE {
+    sample_.frames()[sample_.depth++] = RawFrame::make(kind, what, value);
+  }
+
+  // Callers lie above their callees, so the walk comes to an end.
+  bool go_to(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) SIGNAL_SAFE {
+    if (!cache_.contains(pc) || sp <= sp_ || !is_on_stack(sp)) return false;
+    pc_ = pc;
+    sp_ = sp;
+    fp_ = fp;
+    return true;
+  }
+
+  // The thread left Java in good order: JavaFrameAnchor says where.
+  bool go_to_anchor(std::uint64_t anchor) SIGNAL_SAFE {
+    const std::uint64_t sp = anchor_sp(anchor);
+    if (!is_on_stack(sp)) return false;
+    std::uint64_t pc = load<std::uint64_t>(anchor + layout_.anchor_pc);
+    if (pc == 0) pc = word(sp - kWord);
+    return go_to(pc, sp, load<std::uint64_t>(anchor + layout_.anchor_fp));
+  }
+
+  // From code outside of the code cache to the Java frame that called it.
+  bool enter_from_native() SIGNAL_SAFE {
+    is_top_ = false;
+    if (go_to_anchor(thread_anchor())) return true;
+    return is_in_java() && (follow_frame_pointers() || find_return_address());
+  }
+
+  // The JVM's own functions keep rbp.
+  bool follow_frame_pointers() SIGNAL_SAFE {
+    std::uint64_t fp = fp_;
+    for (int i = 0; i < kNativeFrames && is_on_stack(fp, 2 * kWord); ++i) {
+      if (cache_.contains(word(fp + kWord))) return go_to(word(fp + kWord), fp + 2 * kWord, word(fp));
+      if (word(fp) <= fp) return false;
+      fp = word(fp);
+    }
+    return false;
+  }
+
+  // A function that keeps no frame, called right from compiled code, as memcpy.
+  bool find_return_address() SIGNAL_SAFE {
+    for (std::uint64_t at = sp_; at < sp_ + kNativeFrames * kWord && is_on_stack(at); at += kWord) {
+      if (const std::uint64_t blob = cache_.blob_of(word(at)); blob != 0 && cache_.is_nmethod(blob)) {
+        return go_to(word(at), at + kWord, fp_);
+      }
+    }
+    return false;
+  }
+
+  Step step() SIGNAL_SAFE {
+    if (pc_ == layout_.call_stub_return) return leave_call_stub();
+    if (cache_.is_interpreter(pc_)) return step_interpreted();
+    const std::uint64_t blob = cache_.blob_of(pc_);
+    if (blob == 0) return Step::kUnknownCode;
+    return cache_.is_nmethod(blob) ? step_compiled(blob) : step_stub(blob);
+  }
+
+  Step leave_call_stub() SIGNAL_SAFE {
+    const std::uint64_t wrapper = word(fp_ + static_cast<std::uint64_t>(layout_.entry_frame_wrapper * 8));
+    if (!is_on_stack(wrapper, layout_.wrapper_anchor + 3 * kWord)) return Step::kBroken;
+    const std::uint64_t anchor = wrapper + layout_.wrapper_anchor;
+    if (anchor_sp(anchor) == 0) return Step::kEnd;
+    if (anchor_sp(anchor) <= sp_) return Step::kBroken;
+    return go_to_anchor(anchor) ? Step::kNext : Step::kBroken;
+  }
+
+  Step step_interpreted() SIGNAL_SAFE {
+    const std::uint64_t sender_sp = word(fp_ + static_cast<std::uint64_t>(kInterpretedSenderSp * 8));
+    const std::uint64_t return_pc = word(fp_ + kWord);
+    if (fp_ < sp_ || sender_sp <= fp_ || !cache_.contains(return_pc)) {
+      return is_top_ ? step_interpreter_entry() : Step::kBroken;
+    }
+    note(FrameKind::kInterpreted, word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
+         word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
+    return go_to(return_pc, sender_sp, word(fp_)) ? Step::kNext : Step::kBroken;
+  }
+
+  // Before the interpreter has made its frame: rbx is the method, r13 the caller's sp, and the return address is on top
+  // of the stack or, while room for locals is made, in rax.
+  Step step_interpreter_entry() SIGNAL_SAFE {
+    const bool is_pushed = cache_.contains(word(sp_));
+    const std::uint64_t return_pc = is_pushed ? word(sp_) : reg(REG_RAX);
+    const std::uint64_t sender_sp = is_pushed ? sp_ + kWord : reg(REG_R13);
+    note(FrameKind::kInterpreted, reg(REG_RBX), 0);
+    return go_to(return_pc, sender_sp, fp_) ? Step::kNext : Step::kBroken;
+  }
+
+  Step step_compiled(std::uint64_t nmethod) SIGNAL_SAFE {
+    std::uint64_t pc = pc_;
+    if (pc == cache_.deopt_handler(nmethod)) {
+      // The return address was replaced; the frame keeps the original.
+      pc = word(sp_ + load<std::uint32_t>(nmethod + layout_.nmethod_orig_pc));
+    }
+    // An interrupted instruction is marked by being one too large, so that it finds the scope it lies in.
+    note(FrameKind::kCompiled, is_top_ ? pc + 1 : pc, cache_.compile_id(nmethod));
+    if (pc_ == layout_.continuation_return) return end_virtual_thread();
+    if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
+    const auto size = static_cast<std::uint64_t>(cache_.frame_size(nmethod)) * kWord;
+    const std::uint64_t sender_sp = sp_ + size;
+    if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
+    return is_top_ && leave_by_guess() ? Step::kNext : Step::kBroken;
+  }
+
+  Step end_virtual_thread() SIGNAL_SAFE {
+    sample_.is_virtual = 1;
+    return Step::kEnd;
+  }
+
+  // In the prologue or epilogue of a compiled method.
+  bool leave_without_frame(std::uint64_t nmethod) SIGNAL_SAFE {
+    const auto offset = static_cast<std::int64_t>(pc_ - cache_.code_begin(nmethod));
+    if (offset < cache_.frame_complete(nmethod)) {
+      return return_at(sp_, fp_) || return_at(sp_ + kWord, word(sp_));
+    }
+    const auto code = load<std::uint32_t>(pc_);
+    if ((code & 0xff) == 0xc3) return return_at(sp_, fp_);               // ret
+    if ((code & 0xffffff) == 0xa73b49 || (code & 0xffffff) == 0x673b49)  // cmp rsp, [r15 + ...]: the poll at a return
+      return return_at(sp_, fp_);
+    if ((code & 0xff) == 0x5d) return return_at(sp_ + kWord, word(sp_));  // pop rbp
+    if ((code & 0xffff) == 0x870f) return return_at(sp_, fp_);            // ja behind the poll
+    return false;
+  }
+
+  bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
+
+  Step step_stub(std::uint64_t blob) SIGNAL_SAFE {
+    // Stubs that call the JVM have a frame of known size once they have made it.
+    const auto size = static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
+    if (!is_top_ && size >= 2 * kWord && static_cast<std::int64_t>(size) > 0) {
+      const std::uint64_t sender_sp = sp_ + size;
+      if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
+    }
+    return leave_by_guess() ? Step::kNext : Step::kUnknownCode;
+  }
+
+  // The return address is on top of the stack, above the saved rbp, or where the anchor says.
+  bool leave_by_guess() SIGNAL_SAFE {
+    if (return_at(sp_, fp_)) return true;
+    if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_ && go_to(word(fp_ + kWord), fp_ + 2 * kWord, word(fp_))) return true;
+    if (return_at(sp_ + kWord, word(sp_))) return true;
+    return anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor());
+  }
+
+  const CodeCache& cache_;
+  const Layout& layout_;
+  const ThreadSlot& slot_;
+  const greg_t* registers_;
+  RawSample& sample_;
+  std::uint64_t pc_;
+  std::uint64_t sp_;
+  std::uint64_t fp_;
+  bool is_top_ = true;
+};
+
+}  // namespace
+
+void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
+
+void walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+  if (slot.java_thread == 0) {
+    sample.error = WalkError::kNoJavaFrames;
+    return;
+  }
+  sample.error = Walk(slot, *static_cast<const ucontext_t*>(ucontext), sample).run();
+}
+
+}  // namespace sonde::agent::hotspot
