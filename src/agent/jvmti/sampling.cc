@@ -218,6 +218,14 @@ void watch_unloading(jvmtiEnv* jvmti) {
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(events));
 }
 
+ThreadGlance glance_at(std::uint64_t java_thread) {
+  const hotspot::Layout& layout = g_sampling->code_cache.layout();
+  const std::uint64_t anchor = java_thread + layout.thread_anchor;
+  return {.state = hotspot::load<std::uint32_t>(java_thread + layout.thread_state),
+          .anchor_sp = hotspot::load<std::uint64_t>(anchor + layout.anchor_sp),
+          .anchor_pc = hotspot::load<std::uint64_t>(anchor + layout.anchor_pc)};
+}
+
 void enable(jvmtiEnv* jvmti, jvmtiEvent event) { jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
 
 // Our own walker where the JVM's layout is known, the JVM's elsewhere.
@@ -230,7 +238,10 @@ Result<void> start_sampler(jvmtiEnv* jvmti, JNIEnv* jni) {
         std::make_unique<hotspot::HotspotDecoder>(sampling.code_cache, sampling.arena, sampling.methods);
     hotspot::set_code_cache(sampling.code_cache);
     watch_unloading(jvmti);
-    TRY(sampling.sampler.start(hotspot::walk_java_stack, *sampling.hotspot, arena::Walker::kVmStructs, nullptr));
+    TRY(sampling.sampler.start({.walker = arena::Walker::kVmStructs,
+                                .walk = hotspot::walk_java_stack,
+                                .decoder = sampling.hotspot.get(),
+                                .glance = glance_at}));
     enable(jvmti, JVMTI_EVENT_GARBAGE_COLLECTION_START);
     return {};
   }
@@ -238,7 +249,10 @@ Result<void> start_sampler(jvmtiEnv* jvmti, JNIEnv* jni) {
   enable(jvmti, JVMTI_EVENT_CLASS_LOAD);
   enable(jvmti, JVMTI_EVENT_CLASS_PREPARE);
   prepare_loaded_classes(jvmti, jni);
-  return sampling.sampler.start(walk_by_agct, sampling.agct, arena::Walker::kAsyncGetCallTrace, attach_own_thread);
+  return sampling.sampler.start({.walker = arena::Walker::kAsyncGetCallTrace,
+                                 .walk = walk_by_agct,
+                                 .decoder = &sampling.agct,
+                                 .on_own_thread = attach_own_thread});
 }
 
 void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {

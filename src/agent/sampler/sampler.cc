@@ -72,12 +72,11 @@ Failure failure_of(WalkError error) {
 }  // namespace
 
 Sampler::Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options)
-    : arena_(arena), methods_(methods), options_(options), clock_(kCpuSignal, options.cpu_interval_ns), trees_(arena) {}
+    : arena_(arena), methods_(methods), options_(options), clock_(kCpuSignal, options.cpu_interval_ns), wall_(slots_, slots_mutex_), trees_(arena) {}
 
-Result<void> Sampler::start(Walk walk, StackDecoder& decoder, arena::Walker walker, void (*on_own_thread)()) {
+Result<void> Sampler::start(const Jvm& jvm) {
   if (!slots_.map()) return Error{ErrorCode::kIo, "no address space for the sampler's threads"};
-  decoder_ = &decoder;
-  on_own_thread_ = on_own_thread;
+  jvm_ = jvm;
   start_ns_ = now_ns(CLOCK_MONOTONIC);
   start_ticks_ = __rdtsc();
   continuation_enter_ = methods_.id_of({.class_name = "jdk/internal/vm/Continuation",
@@ -88,12 +87,9 @@ Result<void> Sampler::start(Walk walk, StackDecoder& decoder, arena::Walker walk
   info.cpu_interval_ns = options_.cpu_interval_ns;
   info.wall_interval_ns = options_.wall_interval_ns;
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose());
-  info.walker = walker;
+  info.walker = jvm.walker;
   info.start_ns = start_ns_;
-  if (!install_handler({.slots = &slots_,
-                        .walk = walk,
-                        .cpu_interval_ns = options_.cpu_interval_ns,
-                        .wall_interval_ns = options_.wall_interval_ns})) {
+  if (!install_handler({.slots = &slots_, .walk = jvm.walk, .cpu_interval_ns = options_.cpu_interval_ns})) {
     return Error{ErrorCode::kIo, "the sampling signals cannot be handled"};
   }
   enable_handler();
@@ -101,7 +97,13 @@ Result<void> Sampler::start(Walk walk, StackDecoder& decoder, arena::Walker walk
   if (pthread_create(&thread_, nullptr, run_decoding, this) != 0) {
     return Error{ErrorCode::kIo, "the sampler's thread cannot be started"};
   }
-  return {};
+  if (options_.wall_interval_ns == 0) return {};
+  return wall_.start({.interval_ns = options_.wall_interval_ns,
+                      .glance = jvm.glance,
+                      .count_idle = [this](ThreadSlot& slot) {
+                        const std::lock_guard lock(decoding_);
+                        drain_slot(slot);
+                      }});
 }
 
 void Sampler::stop() {
@@ -111,6 +113,7 @@ void Sampler::stop() {
     is_running_ = false;
   }
   stopping_.store(true);
+  wall_.stop();
   {
     const std::lock_guard lock(slots_mutex_);
     slots_.for_each_in_use([](ThreadSlot& slot) { CpuClock::stop(slot); });
@@ -160,7 +163,7 @@ void* Sampler::run_decoding(void* self) {
 void Sampler::decode_until_stopped() {
   own_tid_.store(static_cast<pid_t>(syscall(SYS_gettid)));
   pthread_setname_np(pthread_self(), "sonde");
-  if (on_own_thread_ != nullptr) on_own_thread_();
+  if (jvm_.on_own_thread != nullptr) jvm_.on_own_thread();
   // Rings hold a few hundred samples.
   const std::uint64_t interval = options_.cpu_interval_ns != 0 ? options_.cpu_interval_ns : options_.wall_interval_ns;
   const std::uint64_t period = std::clamp(interval * 20, 5 * kMillisecond, 50 * kMillisecond);
@@ -186,7 +189,7 @@ void Sampler::find_internal_threads() {
     if (slot.is_internal && slot.state == ThreadSlot::State::kActive && !alive.contains(slot.tid)) end_slot(slot);
   });
   for (const pid_t tid : tids) {
-    if (tid == own_tid_.load() || slots_.find(tid) != nullptr) continue;
+    if (tid == own_tid_.load() || tid == wall_.tid() || slots_.find(tid) != nullptr) continue;
     ThreadSlot* slot = slots_.acquire(tid);
     if (slot == nullptr) return arena_.count(Counter::kThreadsNotSampled);
     slot->name = kernel_name(tid);
@@ -207,15 +210,31 @@ void Sampler::drain_slot(ThreadSlot& slot) {
   }
   handler_ticks_ += slot.handler_ticks.exchange(0, std::memory_order_relaxed);
   const std::lock_guard lock(slots_mutex_);
+  count_idle(slot);
   if (slot.state != ThreadSlot::State::kEnded) return;
   ended_cpu_ns_ += slot.cpu_ns;
   slots_.release(slot);
 }
 
+// Visits that found the thread where its last sample was.
+void Sampler::count_idle(ThreadSlot& slot) {
+  if (slot.idle_samples == 0 || slot.last_wall_node == nullptr) return;
+  trees_.count_again(*slot.last_wall_node, slot.idle_samples, slot.idle_ns);
+  arena_.header().sampling.wall_samples += slot.idle_samples;
+  slot.idle_samples = slot.idle_ns = 0;
+}
+
+ThreadState Sampler::state_of(const RawSample& sample) {
+  if (sample.kind == SampleKind::kCpu || frames_.empty()) return sample.state;
+  if (sample.state != ThreadState::kBlocked && sample.state != ThreadState::kNative) return sample.state;
+  const ThreadState waiting = methods_.waiting_in(frames_.back().method_id);
+  return waiting == ThreadState::kBlocked ? sample.state : waiting;
+}
+
 void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   arena::SamplingInfo& info = arena_.header().sampling;
   frames_.clear();
-  decoder_->decode(sample, frames_);
+  jvm_.decoder->decode(sample, frames_);
   std::reverse(frames_.begin(), frames_.end());
   if (sample.is_cut != 0) {
     arena_.count(Counter::kStacksCut, sample.count);
@@ -223,10 +242,11 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   }
   add_failure(sample);
   const bool is_virtual = cut_to_virtual_thread() || sample.is_virtual != 0;
-  const std::uint32_t tree = tree_of(slot, sample, is_virtual);
+  const std::uint32_t tree = tree_of(slot, sample, state_of(sample), is_virtual);
   (sample.kind == SampleKind::kCpu ? info.cpu_samples : info.wall_samples) += sample.count;
   if (tree == 0) return arena_.count(Counter::kSamplesWithoutContext, sample.count);
-  const arena::SampleNode* node = trees_.add(tree, frames_, slot.path, sample.count, sample.weight_ns);
+  arena::SampleNode* node = trees_.add(tree, frames_, slot.path, sample.count, sample.weight_ns);
+  if (sample.kind == SampleKind::kWall) slot.last_wall_node = node;
   if (!trees_.add_to_timeline(node, sample.time_ns - std::min(sample.time_ns, start_ns_))) {
     arena_.count(Counter::kSamplesOutsideTimeline, sample.count);
   }
@@ -253,13 +273,13 @@ bool Sampler::cut_to_virtual_thread() {
   return true;
 }
 
-std::uint32_t Sampler::tree_of(ThreadSlot& slot, const RawSample& sample, bool is_virtual) {
+std::uint32_t Sampler::tree_of(ThreadSlot& slot, const RawSample& sample, ThreadState state, bool is_virtual) {
   const SampleTrees::TreeKey key{.kind = sample.kind,
-                                 .state = sample.state,
+                                 .state = state,
                                  .thread_name = is_virtual ? std::string_view("virtual") : slot.name,
                                  .is_virtual = is_virtual};
   if (is_virtual) return trees_.tree_for(key);
-  std::uint32_t& tree = slot.trees[static_cast<std::size_t>(sample.kind)][static_cast<std::size_t>(sample.state)];
+  std::uint32_t& tree = slot.trees[static_cast<std::size_t>(sample.kind)][static_cast<std::size_t>(state)];
   if (tree == 0) tree = trees_.tree_for(key);
   return tree;
 }
@@ -282,10 +302,10 @@ void Sampler::update_info() {
     if (info.handler_p99_ns == 0 && seen * 100 >= all * 99) info.handler_p99_ns = to_ns(cost_bucket_end(i));
   }
   info.handler_ns = to_ns(handler_ticks_);
-  if (clockid_t clock = 0; pthread_getcpuclockid(thread_, &clock) == 0) info.decoder_cpu_ns = now_ns(clock);
+  if (clockid_t clock = 0; pthread_getcpuclockid(thread_, &clock) == 0) info.decoder_cpu_ns = now_ns(clock) + wall_.cpu_ns();
   const std::lock_guard lock(slots_mutex_);
   std::uint64_t cpu_ns = ended_cpu_ns_;
-  info.memory_bytes = trees_.memory_bytes() + decoder_->memory_bytes() + slots_.memory_bytes();
+  info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes();
   slots_.for_each_in_use([&](ThreadSlot& slot) {
     if (slot.state == ThreadSlot::State::kEnded) {
       cpu_ns += slot.cpu_ns;

@@ -20,6 +20,7 @@
 #include "agent/sampler/signal_handler.h"
 #include "agent/sampler/slot_table.h"
 #include "agent/sampler/stack_decoder.h"
+#include "agent/sampler/wall_clock.h"
 #include "agent/session/sample_trees.h"
 #include "agent/session/sampled_methods.h"
 #include "arena/writer.h"
@@ -46,9 +47,14 @@ class Sampler {
  public:
   Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options);
 
-  // `walk` runs in handlers and `decoder` understands what it writes; on_own_thread is called once on the decoding
-  // thread before it begins.
-  Result<void> start(Walk walk, StackDecoder& decoder, arena::Walker walker, void (*on_own_thread)());
+  struct Jvm {
+    arena::Walker walker;
+    Walk walk;                                       // runs in handlers
+    StackDecoder* decoder;                           // understands what `walk` writes
+    ThreadGlance (*glance)(std::uint64_t) = nullptr;  // null: unknown
+    void (*on_own_thread)() = nullptr;               // called once on the decoding thread before it begins
+  };
+  Result<void> start(const Jvm& jvm);
   void stop();
 
   void thread_started(const JavaThreadInfo& thread);
@@ -61,9 +67,11 @@ class Sampler {
   static void* run_decoding(void* self);
   void decode_until_stopped();
   void drain_slot(ThreadSlot& slot);
+  void count_idle(ThreadSlot& slot);
   void add(ThreadSlot& slot, const RawSample& sample);
   void add_failure(const RawSample& sample);
-  std::uint32_t tree_of(ThreadSlot& slot, const RawSample& sample, bool is_virtual);
+  ThreadState state_of(const RawSample& sample);
+  std::uint32_t tree_of(ThreadSlot& slot, const RawSample& sample, ThreadState state, bool is_virtual);
   bool cut_to_virtual_thread();
   void find_internal_threads();
   void start_clock(ThreadSlot& slot);
@@ -77,9 +85,9 @@ class Sampler {
   SlotTable slots_;
   std::mutex slots_mutex_;  // guards slots_, but for what handlers use
   bool is_running_ = false;  // guarded by slots_mutex_
+  WallClock wall_;
 
   std::mutex decoding_;  // guards what follows
-  StackDecoder* decoder_ = nullptr;
   SampleTrees trees_;
   std::vector<StackFrame> frames_;
   std::uint32_t continuation_enter_ = 0;
@@ -89,7 +97,7 @@ class Sampler {
   pthread_t thread_{};
   std::atomic<bool> stopping_{false};
   std::atomic<pid_t> own_tid_{0};
-  void (*on_own_thread_)() = nullptr;
+  Jvm jvm_{};
   std::uint64_t start_ticks_ = 0;
   std::uint64_t start_ns_ = 0;
 };

@@ -69,14 +69,15 @@ std::size_t cost_bucket(std::uint64_t ticks) SIGNAL_SAFE {
 
 void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& context, SampleKind kind) SIGNAL_SAFE {
   const std::uint64_t begin = __rdtsc();
-  const std::uint64_t interval =
-      kind == SampleKind::kCpu ? g_sampler.options.cpu_interval_ns : g_sampler.options.wall_interval_ns;
   // A timer that the kernel's tick holds back says how often it would have come.
   const std::uint32_t count = info.si_code == SI_TIMER ? 1 + static_cast<std::uint32_t>(info.si_overrun) : 1;
+  const std::uint64_t weight_ns = kind == SampleKind::kCpu
+                                      ? count * g_sampler.options.cpu_interval_ns
+                                      : slot.pending_wall_ns.exchange(0, std::memory_order_relaxed);
   RawSample* sample = slot.ring.try_reserve();
   if (sample == nullptr) {
     slot.dropped.fetch_add(count, std::memory_order_relaxed);
-    slot.dropped_ns.fetch_add(count * interval, std::memory_order_relaxed);
+    slot.dropped_ns.fetch_add(weight_ns, std::memory_order_relaxed);
     return;
   }
   *sample = {.size = 0,
@@ -89,7 +90,7 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
              .reserved = 0,
              .count = count,
              .time_ns = monotonic_ns(),
-             .weight_ns = count * interval,
+             .weight_ns = weight_ns,
              .top_bcp = 0};
   g_sampler.options.walk(slot, &context, *sample);
   sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame));

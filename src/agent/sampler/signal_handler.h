@@ -20,7 +20,6 @@ struct HandlerOptions {
   SlotTable* slots;
   Walk walk;
   std::uint64_t cpu_interval_ns;
-  std::uint64_t wall_interval_ns;
 };
 
 // Puts the handler in place for both signals; what was there before still gets the signals that are not ours.

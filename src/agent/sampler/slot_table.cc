@@ -51,6 +51,11 @@ void SlotTable::release(ThreadSlot& slot) {
   slot.cpu_ns = 0;
   std::memset(slot.trees, 0, sizeof slot.trees);
   slot.path = {};
+  slot.pending_wall_ns.store(0);
+  slot.last_anchor_sp = slot.last_anchor_pc = slot.last_cpu_ns = 0;
+  slot.was_sampled = false;
+  slot.idle_samples = slot.idle_ns = 0;
+  slot.last_wall_node = nullptr;
   free_.push_back(&slot);
 }
 

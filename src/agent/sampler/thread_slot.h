@@ -24,6 +24,10 @@ struct ThreadSlot {
   std::uint64_t java_thread = 0;  // JavaThread*; 0: a thread of the JVM itself
   void* jni_env = nullptr;
 
+  // Between the wall clock and [signal].
+  std::atomic<std::uint64_t> pending_wall_ns{0};  // since the last sample: a signal may be late
+  std::atomic<bool> cpu_moved{false};             // it used the CPU since the last visit
+
   // Written by [signal] on the slot's thread.
   SampleRing ring;
   std::atomic<std::uint64_t> dropped{0};
@@ -44,6 +48,15 @@ struct ThreadSlot {
   std::uint64_t cpu_ns = 0;  // that the thread used while it was sampled, as last read
   std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet
   StackPath path;
+
+  // Of the wall clock, with the lock of the slots.
+  std::uint64_t last_anchor_sp = 0;
+  std::uint64_t last_anchor_pc = 0;
+  std::uint64_t last_cpu_ns = 0;
+  bool was_sampled = false;
+  std::uint64_t idle_samples = 0;  // to be counted at last_wall_node
+  std::uint64_t idle_ns = 0;
+  arena::SampleNode* last_wall_node = nullptr;  // with the lock of decoding
 };
 
 }  // namespace sonde::agent

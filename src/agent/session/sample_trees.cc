@@ -103,6 +103,11 @@ SampleNode* SampleTrees::add(std::uint32_t tree, std::span<const StackFrame> fra
   return node;
 }
 
+void SampleTrees::count_again(SampleNode& node, std::uint64_t samples, std::uint64_t weight_ns) {
+  add_to(node.samples, samples);
+  add_to(node.weight_ns, weight_ns);
+}
+
 SampleNode* SampleTrees::child(SampleNode* parent, std::uint32_t method_id, std::uint16_t line, std::uint16_t bci) {
   if ((nodes_ + 1) * 2 > table_.size()) enlarge_table();
   const std::uint64_t parent_address = arena_.address(parent);

@@ -46,6 +46,9 @@ class SampleTrees {
   arena::SampleNode* add(std::uint32_t tree, std::span<const StackFrame> frames, StackPath& path,
                          std::uint64_t samples, std::uint64_t weight_ns);
 
+  // More samples where the last one was.
+  static void count_again(arena::SampleNode& node, std::uint64_t samples, std::uint64_t weight_ns);
+
   // Remembers when a node was sampled. False if the arena has no room.
   bool add_to_timeline(const arena::SampleNode* node, std::uint64_t since_start_ns);
 

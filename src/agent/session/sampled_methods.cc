@@ -17,7 +17,26 @@ void put(ByteWriter& out, const Struct& value) {
 
 std::uint16_t length_of(std::string_view text) { return static_cast<std::uint16_t>(text.size()); }
 
+// Methods in which threads wait, by name: they are part of the JDK for as long as anybody looks.
+arena::ThreadState state_in(const MethodName& method) {
+  const std::string& cls = method.class_name;
+  if (cls == "jdk/internal/misc/Unsafe" && method.name == "park") return arena::ThreadState::kParked;
+  if (cls == "java/lang/Thread" && method.name.starts_with("sleep")) return arena::ThreadState::kSleeping;
+  if (cls == "java/lang/Object" && method.name.starts_with("wait")) return arena::ThreadState::kWaiting;
+  const bool is_native = (method.access_flags & kAccNative) != 0;
+  for (const char* package : {"sun/nio/ch/", "sun/nio/fs/", "java/net/", "java/io/", "java/lang/Process"}) {
+    if (is_native && cls.starts_with(package)) return arena::ThreadState::kIo;
+  }
+  return arena::ThreadState::kBlocked;
+}
+
 }  // namespace
+
+arena::ThreadState SampledMethods::waiting_in(std::uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = waiting_.find(id);
+  return found == waiting_.end() ? arena::ThreadState::kBlocked : found->second;
+}
 
 void SampledMethods::append() {
   record_.zeros((8 - record_.size() % 8) % 8);
@@ -75,6 +94,9 @@ std::uint32_t SampledMethods::add(std::string key, std::uint32_t class_id, const
   record_.text(method.name);
   record_.text(method.descriptor);
   append();
+  if (const arena::ThreadState state = state_in(method); state != arena::ThreadState::kBlocked) {
+    waiting_[entry->second] = state;
+  }
   return entry->second;
 }
 

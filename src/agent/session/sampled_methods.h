@@ -29,6 +29,9 @@ class SampledMethods {
   explicit SampledMethods(arena::Writer& arena) : arena_(arena) {}
 
   std::uint32_t id_of(const MethodName& method);
+  // What a thread does that waits with this method on top of its stack; kBlocked if it says nothing.
+  [[nodiscard]] arena::ThreadState waiting_in(std::uint32_t id);
+
   // What is no method of Java, such as "[unknown code]".
   std::uint32_t id_of_pseudo(const std::string& name);
 
@@ -41,6 +44,7 @@ class SampledMethods {
   std::mutex mutex_;  // guards what follows
   std::unordered_map<std::string, std::uint32_t> classes_;
   std::unordered_map<std::string, std::uint32_t> methods_;
+  std::unordered_map<std::uint32_t, arena::ThreadState> waiting_;  // by id
   ByteWriter record_;
 };
 

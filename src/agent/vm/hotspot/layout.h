@@ -103,7 +103,9 @@ inline constexpr int kInterpretedMethod = -3;
 inline constexpr int kInterpretedBcp = -8;
 
 // JavaThreadState
+inline constexpr std::uint32_t kThreadInNative = 4;
 inline constexpr std::uint32_t kThreadInJava = 8;
+inline constexpr std::uint32_t kThreadBlocked = 10;
 
 // Of the JVM in this process, once it is initialised; an error names the first thing that is missing.
 Result<Layout> find_layout();

@@ -34,6 +34,7 @@ class Walk {
 
   WalkError run() SIGNAL_SAFE {
     sample_.top_bcp = reg(REG_R13);
+    if (sample_.kind == SampleKind::kWall) sample_.state = state();
     if (!cache_.contains(pc_) && !enter_from_native()) {
       return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
     }
@@ -68,6 +69,16 @@ class Walk {
   }
   [[nodiscard]] bool is_in_java() const SIGNAL_SAFE {
     return load<std::uint32_t>(slot_.java_thread + layout_.thread_state) == kThreadInJava;
+  }
+
+  // As far as the JVM's own state tells; the method on top says more.
+  [[nodiscard]] ThreadState state() const SIGNAL_SAFE {
+    const bool used_cpu = slot_.cpu_moved.load(std::memory_order_relaxed);
+    switch (load<std::uint32_t>(slot_.java_thread + layout_.thread_state)) {
+      case kThreadBlocked: return ThreadState::kBlocked;
+      case kThreadInNative: return used_cpu ? ThreadState::kRunning : ThreadState::kNative;
+      default: return used_cpu ? ThreadState::kRunning : ThreadState::kRunnable;
+    }
   }
 
   void note(FrameKind kind, std::uint64_t what, std::uint64_t value) SIGNAL_SAFE {
