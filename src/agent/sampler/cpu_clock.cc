@@ -58,10 +58,13 @@ CpuClock::Source CpuClock::choose() {
   return source_;
 }
 
-bool CpuClock::start(ThreadSlot& slot) const {
+void CpuClock::attach(ThreadSlot& slot) {
   slot.cpu_clock = cpu_clock_of(slot.tid);
-  slot.cpu_ns_at_start = cpu_time_ns(slot);
+  slot.cpu_ns_at_start = slot.last_cpu_ns = cpu_time_ns(slot);
   slot.cpu_ns = 0;
+}
+
+bool CpuClock::start(ThreadSlot& slot) const {
   return (source_ != Source::kTimer && start_event(slot)) || start_timer(slot);
 }
 

@@ -25,7 +25,9 @@ class CpuClock {
   [[nodiscard]] Source source() const { return source_; }
   [[nodiscard]] std::uint64_t interval_ns() const { return interval_ns_; }
 
-  // The slot's tid may be any thread of this process. False if neither way works.
+  // From now on cpu_time_ns tells the time of the slot's thread, which may be any of this process.
+  static void attach(ThreadSlot& slot);
+  // False if neither way works.
   bool start(ThreadSlot& slot) const;
   // No signal is sent after this; one may be under way.
   static void stop(ThreadSlot& slot);

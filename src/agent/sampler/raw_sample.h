@@ -21,6 +21,7 @@ enum class WalkError : std::uint8_t {
   kGarbageCollection,  // AsyncGetCallTrace refuses while a collection is on
   kDeoptimizing,
   kThreadExiting,
+  kFrozen,  // of a virtual thread: callers lie in the heap and come back to the stack when they are returned to
 };
 
 enum class FrameKind : std::uint8_t {

@@ -124,6 +124,7 @@ void Sampler::stop() {
 }
 
 void Sampler::start_clock(ThreadSlot& slot) {
+  CpuClock::attach(slot);
   if (options_.cpu_interval_ns != 0 && !clock_.start(slot)) arena_.count(Counter::kThreadsNotSampled);
 }
 
@@ -240,6 +241,10 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
     arena_.count(Counter::kStacksCut, sample.count);
     frames_.insert(frames_.begin(), {.method_id = methods_.id_of_pseudo("[deeper stack]"), .line = 0, .bci = 0});
   }
+  if (sample.error == WalkError::kFrozen) {
+    arena_.count(Counter::kStacksFrozen, sample.count);
+    frames_.insert(frames_.begin(), {.method_id = methods_.id_of_pseudo("[frozen frames]"), .line = 0, .bci = 0});
+  }
   add_failure(sample);
   const bool is_virtual = cut_to_virtual_thread() || sample.is_virtual != 0;
   const std::uint32_t tree = tree_of(slot, sample, state_of(sample), is_virtual);
@@ -256,7 +261,7 @@ void Sampler::add_failure(const RawSample& sample) {
   const auto push = [&](const char* name) {
     frames_.push_back({.method_id = methods_.id_of_pseudo(name), .line = 0, .bci = 0});
   };
-  if (sample.error == WalkError::kNone) return;
+  if (sample.error == WalkError::kNone || sample.error == WalkError::kFrozen) return;
   if (sample.error == WalkError::kNoJavaFrames) return push("[no Java frames]");
   const Failure failure = failure_of(sample.error);
   push(failure.frame);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/vm/hotspot/hotspot_decoder.h"
 
+#include <algorithm>
+
 #include "agent/vm/hotspot/safe_memory.h"
 #include "agent/vm/hotspot/unsigned5.h"
 
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxPlaces = 1 << 18;  // then the table starts again
 constexpr int kMaxInlined = 256;
+constexpr std::uint64_t kLargestPcs = 16 << 20;
 
 struct PcDesc {  // pcDesc.hpp
   std::int32_t pc_offset;
@@ -48,21 +51,12 @@ Scopes scopes_of(const Layout& layout, std::uint64_t nmethod) {
 // The first description at or behind an offset: that of a call is at its return address, that of other instructions
 // at their end.
 std::int32_t scope_at(const Scopes& scopes, std::int32_t pc_offset) {
-  std::uint64_t low = 0;
-  std::uint64_t high = scopes.pcs_end > scopes.pcs ? (scopes.pcs_end - scopes.pcs) / sizeof(PcDesc) : 0;
-  const std::uint64_t count = high;
-  while (low < high) {
-    const std::uint64_t middle = (low + high) / 2;
-    const auto desc = read_value<PcDesc>(scopes.pcs + middle * sizeof(PcDesc));
-    if (!desc) return 0;
-    if (desc->pc_offset < pc_offset) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  const auto desc = low < count ? read_value<PcDesc>(scopes.pcs + low * sizeof(PcDesc)) : std::nullopt;
-  return desc ? desc->scope_decode_offset : 0;
+  if (scopes.pcs_end <= scopes.pcs || scopes.pcs_end - scopes.pcs > kLargestPcs) return 0;
+  std::vector<PcDesc> descs((scopes.pcs_end - scopes.pcs) / sizeof(PcDesc));
+  if (!read_memory(scopes.pcs, descs.data(), descs.size() * sizeof(PcDesc))) return 0;
+  const auto found = std::lower_bound(descs.begin(), descs.end(), pc_offset,
+                                      [](const PcDesc& desc, std::int32_t offset) { return desc.pc_offset < offset; });
+  return found == descs.end() ? 0 : found->scope_decode_offset;
 }
 
 }  // namespace
@@ -76,11 +70,22 @@ void HotspotDecoder::decode(const RawSample& sample, std::vector<StackFrame>& fr
     const RawFrame& frame = sample.frames()[i];
     if (frame.kind() == FrameKind::kInterpreted) {
       decode_interpreted(sample, i, frames);
+    } else if (frame.kind() == FrameKind::kStub) {
+      frames.push_back({.method_id = names_.id_of_pseudo("[" + stub_name(frame.what) + "]"), .line = 0, .bci = 0});
     } else {
       const std::vector<StackFrame>& inlined = compiled({.pc = frame.what, .compile_id = frame.value()});
       frames.insert(frames.end(), inlined.begin(), inlined.end());
     }
   }
+}
+
+// "StubRoutines (initial stubs)", as HotSpot calls it.
+std::string HotspotDecoder::stub_name(std::uint64_t pc) const {
+  const std::uint64_t blob = cache_.blob_of(pc);
+  if (blob == 0) return "code outside of any stub";
+  char text[64] = {};
+  read_memory(load<std::uint64_t>(blob + cache_.layout().blob_name), text, sizeof text - 1);
+  return text;
 }
 
 StackFrame HotspotDecoder::unloaded() {
@@ -91,6 +96,8 @@ StackFrame HotspotDecoder::unloaded() {
 void HotspotDecoder::decode_interpreted(const RawSample& sample, std::uint16_t index, std::vector<StackFrame>& frames) {
   const RawFrame& frame = sample.frames()[index];
   const MethodTable::Entry& method = methods_.find(frame.what);
+  // Before a method has its frame, the walker can only guess which one it is; its caller is certain.
+  if (method.id == 0 && index == 0 && frame.value() == 0) return;
   if (method.id == 0) return frames.push_back(unloaded());
   std::int32_t bci = index == 0 ? method.bci_of(sample.top_bcp) : -1;
   if (bci < 0) bci = method.bci_of(frame.value());

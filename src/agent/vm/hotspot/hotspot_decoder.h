@@ -41,6 +41,7 @@ class HotspotDecoder final : public StackDecoder {
   void decode_interpreted(const RawSample& sample, std::uint16_t index, std::vector<StackFrame>& frames);
   const std::vector<StackFrame>& compiled(const Place& place);
   std::vector<StackFrame> read_scopes(const Place& place);
+  [[nodiscard]] std::string stub_name(std::uint64_t pc) const;
   StackFrame unloaded();
 
   const CodeCache& cache_;

@@ -183,6 +183,7 @@ Result<Layout> find_layout() {
   find_interpreter(find, layout);
   layout.unsigned5_excludes_zero = version >= 20;
   layout.access_flags_is_short = version >= 25;
+  if (layout.const_size > 256 || layout.pool_size > 256) find.miss("ConstMethod as we know it");
   if (!find.missing().empty()) {
     return Error{ErrorCode::kUnsupported, "the JVM does not describe " + find.missing()};
   }

@@ -2,6 +2,7 @@
 #include "agent/vm/hotspot/method_table.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "agent/vm/hotspot/safe_memory.h"
 #include "agent/vm/hotspot/unsigned5.h"
@@ -17,7 +18,22 @@ struct MethodTable::Identity {
   std::uint64_t signature = 0;
   std::uint64_t class_name = 0;
   std::uint16_t code_size = 0;
+  std::uint16_t source_file_index = 0;
+  bool has_lines = false;
 };
+
+namespace {
+
+constexpr std::size_t kLargestStruct = 256;  // of ConstMethod and ConstantPool; both are below 100 bytes
+
+template <typename T>
+T load(const std::uint8_t* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+}  // namespace
 
 std::uint16_t MethodTable::Entry::line_of(std::int32_t bci) const {
   if (bci < 0) return 0;
@@ -41,38 +57,49 @@ const MethodTable::Entry& MethodTable::find(std::uint64_t method) {
   return known.entry;
 }
 
+// Each read is a system call, so structs are read whole.
 bool MethodTable::identify(std::uint64_t method, Identity& identity) const {
   if (method % 8 != 0) return false;
   const auto const_method = read_value<std::uint64_t>(method + layout_.method_const);
   if (!const_method || *const_method % 8 != 0) return false;
-  const auto pool = read_value<std::uint64_t>(*const_method + layout_.const_pool);
-  const auto name_index = read_value<std::uint16_t>(*const_method + layout_.const_name);
-  const auto signature_index = read_value<std::uint16_t>(*const_method + layout_.const_signature);
-  const auto code_size = read_value<std::uint16_t>(*const_method + layout_.const_code_size);
-  if (!pool || *pool % 8 != 0 || !name_index || !signature_index || !code_size) return false;
-  const auto length = read_value<std::int32_t>(*pool + layout_.pool_length);
-  if (!length || *name_index >= *length || *signature_index >= *length) return false;
-  const auto entry = [&](std::uint16_t index) {
-    return read_value<std::uint64_t>(*pool + layout_.pool_size + std::uint64_t{index} * 8).value_or(0);
-  };
-  const auto klass = read_value<std::uint64_t>(*pool + layout_.pool_holder);
-  if (!klass || *klass % 8 != 0) return false;
-  const auto class_name = read_value<std::uint64_t>(*klass + layout_.klass_name);
+  std::uint8_t header[kLargestStruct];
+  if (!read_memory(*const_method, header, layout_.const_size)) return false;
+  const auto pool = load<std::uint64_t>(header + layout_.const_pool);
+  const auto name_index = load<std::uint16_t>(header + layout_.const_name);
+  const auto signature_index = load<std::uint16_t>(header + layout_.const_signature);
+  identity.code_size = load<std::uint16_t>(header + layout_.const_code_size);
+  identity.has_lines = (load<std::uint16_t>(header + layout_.const_flags) & layout_.const_has_lines) != 0;
+  if (pool % 8 != 0 || !read_memory(pool, header, layout_.pool_size)) return false;
+  const auto length = load<std::int32_t>(header + layout_.pool_length);
+  const auto klass = load<std::uint64_t>(header + layout_.pool_holder);
+  identity.source_file_index = load<std::uint16_t>(header + layout_.pool_source_file);
+  if (name_index >= length || signature_index >= length || klass % 8 != 0) return false;
+  const auto class_name = read_value<std::uint64_t>(klass + layout_.klass_name);
   if (!class_name) return false;
-  identity = {.method = method,
-              .const_method = *const_method,
-              .pool = *pool,
-              .name = entry(*name_index),
-              .signature = entry(*signature_index),
-              .class_name = *class_name,
-              .code_size = *code_size};
+  identity.method = method;
+  identity.const_method = *const_method;
+  identity.pool = pool;
+  identity.name = pool_entry(pool, name_index);
+  identity.signature = pool_entry(pool, signature_index);
+  identity.class_name = *class_name;
   return true;
 }
 
+std::uint64_t MethodTable::pool_entry(std::uint64_t pool, std::uint16_t index) const {
+  return read_value<std::uint64_t>(pool + layout_.pool_size + std::uint64_t{index} * 8).value_or(0);
+}
+
 std::string MethodTable::symbol_text(std::uint64_t symbol) const {
-  const auto length = read_value<std::uint16_t>(symbol + layout_.symbol_length);
-  if (!length) return "";
-  std::string text(*length, '\0');
+  std::uint8_t start[64];
+  // Most are shorter than this; one at the end of its memory is read again as long as it is.
+  const bool has_start = read_memory(symbol, start, sizeof start);
+  if (!has_start && !read_memory(symbol, start, layout_.symbol_body)) return "";
+  const auto length = load<std::uint16_t>(start + layout_.symbol_length);
+  std::string text(length, '\0');
+  if (has_start && layout_.symbol_body + length <= sizeof start) {
+    std::memcpy(text.data(), start + layout_.symbol_body, length);
+    return text;
+  }
   return read_memory(symbol + layout_.symbol_body, text.data(), text.size()) ? text : "";
 }
 
@@ -82,9 +109,8 @@ MethodTable::Known MethodTable::read(const Identity& identity) const {
                   .name = symbol_text(identity.name),
                   .descriptor = symbol_text(identity.signature)};
   if (name.name.empty() || name.class_name.empty() || !name.descriptor.starts_with('(')) return {};
-  if (const auto index = read_value<std::uint16_t>(identity.pool + layout_.pool_source_file); index && *index != 0) {
-    const auto symbol = read_value<std::uint64_t>(identity.pool + layout_.pool_size + std::uint64_t{*index} * 8);
-    if (symbol) name.source_file = symbol_text(*symbol);
+  if (identity.source_file_index != 0) {
+    name.source_file = symbol_text(pool_entry(identity.pool, identity.source_file_index));
   }
   // The low 16 bits are the flags of the class file in every version.
   name.access_flags = read_value<std::uint16_t>(identity.method + layout_.method_access_flags).value_or(0);
@@ -104,8 +130,7 @@ MethodTable::Known MethodTable::read(const Identity& identity) const {
 // 0xff announces two signed numbers; 0 ends the table.
 std::vector<MethodTable::Line> MethodTable::read_lines(const Identity& identity) const {
   std::vector<Line> lines;
-  const auto flags = read_value<std::uint16_t>(identity.const_method + layout_.const_flags);
-  if (!flags || (*flags & layout_.const_has_lines) == 0) return lines;
+  if (!identity.has_lines) return lines;
   std::vector<std::uint8_t> bytes(std::min<std::size_t>(std::size_t{identity.code_size} * 6 + 64, 1 << 16));
   const std::uint64_t table = identity.const_method + layout_.const_size + identity.code_size;
   // The table ends somewhere in there; the memory may end before.

@@ -42,7 +42,8 @@ class Walk {
       switch (step()) {
         case Step::kNext: is_top_ = false; break;
         case Step::kEnd: return WalkError::kNone;
-        case Step::kUnknownCode: return WalkError::kUnknownCode;
+        case Step::kFrozen: return WalkError::kFrozen;
+        case Step::kUnknownCode: note(FrameKind::kStub, pc_, 0); return WalkError::kUnknownCode;
         case Step::kBroken: return WalkError::kUnwalkable;
       }
     }
@@ -51,7 +52,7 @@ class Walk {
   }
 
  private:
-  enum class Step { kNext, kEnd, kUnknownCode, kBroken };
+  enum class Step { kNext, kEnd, kFrozen, kUnknownCode, kBroken };
 
   [[nodiscard]] std::uint64_t reg(int number) const SIGNAL_SAFE {
     return static_cast<std::uint64_t>(registers_[number]);
@@ -121,14 +122,26 @@ class Walk {
     return false;
   }
 
-  // A function that keeps no frame, called right from compiled code, as memcpy.
+  // A function or stub that keeps no frame, called right from Java code, as memcpy: the first word on the stack that
+  // points behind a call instruction of compiled or interpreted code.
   bool find_return_address() SIGNAL_SAFE {
     for (std::uint64_t at = sp_; at < sp_ + kNativeFrames * kWord && is_on_stack(at); at += kWord) {
-      if (const std::uint64_t blob = cache_.blob_of(word(at)); blob != 0 && cache_.is_nmethod(blob)) {
-        return go_to(word(at), at + kWord, fp_);
-      }
+      if (is_return_address(word(at))) return go_to(word(at), at + kWord, fp_);
     }
     return false;
+  }
+
+  [[nodiscard]] bool is_return_address(std::uint64_t pc) const SIGNAL_SAFE {
+    if (!cache_.contains(pc)) return false;
+    if (!cache_.is_interpreter(pc)) {
+      const std::uint64_t blob = cache_.blob_of(pc);
+      if (blob == 0 || !cache_.is_nmethod(blob) || pc < cache_.code_begin(blob) + 5) return false;
+    }
+    const auto is_call_through_register = [&](int length) {
+      return load<std::uint8_t>(pc - static_cast<std::uint64_t>(length)) == 0xff &&
+             (load<std::uint8_t>(pc - static_cast<std::uint64_t>(length) + 1) & 0x38) == 0x10;
+    };
+    return load<std::uint8_t>(pc - 5) == 0xe8 || is_call_through_register(2) || is_call_through_register(3);
   }
 
   Step step() SIGNAL_SAFE {
@@ -208,13 +221,18 @@ class Walk {
   bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
 
   Step step_stub(std::uint64_t blob) SIGNAL_SAFE {
+    const std::int32_t words = cache_.frame_size(blob);
     // Stubs that call the JVM have a frame of known size once they have made it.
-    const auto size = static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
-    if (!is_top_ && size >= 2 * kWord && static_cast<std::int64_t>(size) > 0) {
-      const std::uint64_t sender_sp = sp_ + size;
+    if (!is_top_ && words >= 2) {
+      const std::uint64_t sender_sp = sp_ + static_cast<std::uint64_t>(words) * kWord;
       if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
     }
-    return leave_by_guess() ? Step::kNext : Step::kUnknownCode;
+    // Interrupted here, or in a function that the stub called.
+    if (sample_.depth == 0) return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
+    // Nothing else returns to stubs but the frames of a virtual thread whose callers still lie in the heap.
+    if (words >= 2 || layout_.continuation_return == 0) return Step::kBroken;
+    sample_.is_virtual = 1;
+    return Step::kFrozen;
   }
 
   // The return address is on top of the stack, above the saved rbp, or where the anchor says.
