@@ -80,6 +80,9 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->add_flag("--no-jdk", options.no_jdk, "Do not count inside the JDK's own classes: cheaper");
   app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
       ->capture_default_str();
+  app->add_option("--clock", options.clock,
+                  "What CPU samples go by; timer: thread timers even if perf events may be used")
+      ->capture_default_str();
   app->add_option("--walker", options.walker, "How samples find stacks; agct: by the JVM's AsyncGetCallTrace, slower")
       ->capture_default_str();
   app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")
@@ -94,11 +97,10 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
 }
 
-const std::map<std::string, profile::Grouping> kGroupings = {{"method", profile::Grouping::kMethod},
-                                                             {"class", profile::Grouping::kClass},
-                                                             {"package", profile::Grouping::kPackage},
-                                                             {"thread", profile::Grouping::kThread},
-                                                             {"line", profile::Grouping::kLine}};
+const std::map<std::string, profile::Grouping> kGroupings = {
+    {"method", profile::Grouping::kMethod},   {"class", profile::Grouping::kClass},
+    {"package", profile::Grouping::kPackage}, {"thread", profile::Grouping::kThread},
+    {"line", profile::Grouping::kLine},       {"state", profile::Grouping::kState}};
 const std::map<std::string, SortBy> kSorts = {{"self", SortBy::kSelf}, {"total", SortBy::kTotal}};
 const std::map<std::string, ExportFormat> kExportFormats = {{"jsonl", ExportFormat::kJsonl},
                                                             {"collapsed", ExportFormat::kCollapsed}};

@@ -34,6 +34,7 @@ std::string_view name_of(Grouping grouping) {
     case Grouping::kPackage: return "package";
     case Grouping::kThread: return "thread";
     case Grouping::kLine: return "line";
+    case Grouping::kState: return "state";
   }
   return "";
 }
@@ -137,7 +138,7 @@ class Report {
   std::vector<SumRow> rows(std::size_t& left_out) const {
     std::vector<SumRow> rows = profile::sums_by(profile_, threads_, options_.by);
     // A thread has no method, so no pattern speaks of it.
-    if (options_.by != Grouping::kThread) filter_rows(rows);
+    if (options_.by != Grouping::kThread && options_.by != Grouping::kState) filter_rows(rows);
     const std::uint64_t whole = whole_.of(options_.metric);
     std::erase_if(rows, [&](const SumRow& row) { return share(sort_value(row.sum), whole) < least_percent(); });
     if (options_.by == Grouping::kMethod) {
@@ -291,8 +292,8 @@ class Report {
           add(profile::sum_of(profile_, group.threads).of(metric), "", "", "thread " + group.name);
         },
         [&](std::uint32_t depth, const profile::MergedTree::Node& node, const profile::Labels& labels) {
-          add(node.sum.total.of(metric), amount_text(metric, node.sum.self.of(metric)), grouped(node.sum.self.of(other)),
-              indented(depth, labels.text(node.label)));
+          add(node.sum.total.of(metric), amount_text(metric, node.sum.self.of(metric)),
+              grouped(node.sum.self.of(other)), indented(depth, labels.text(node.label)));
         },
         [&](std::uint32_t depth, std::size_t count) {
           table.add(

@@ -132,7 +132,7 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
            : modes.exact ? "1"
                          : "0")
        << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nwalker " << options.walker
-       << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1)
+       << "\nclock " << options.clock << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1)
        << "\nmemory " << parse_size(options.memory) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
@@ -250,6 +250,7 @@ int run_child(std::vector<std::string> command) {
 
 Result<void> check_options(const RunOptions& options) {
   TRY(parse_modes(options.mode));
+  if (options.clock != "auto" && options.clock != "timer") return invalid("--clock is `auto` or `timer`");
   if (options.walker != "auto" && options.walker != "agct") return invalid("--walker is `auto` or `agct`");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
   if (parse_size(options.memory) < (1 << 20)) return invalid("--memory takes a size such as 512M or 8G, 1M at least");

@@ -17,6 +17,7 @@ struct RunOptions {
   std::vector<std::string> exclude;
   std::string blocks = "precise";  // or "default": whole blocks (papers/001)
   bool no_jdk = false;
+  std::string clock = "auto";   // or "timer"
   std::string walker = "auto";  // or "agct": stacks by AsyncGetCallTrace
   std::string memory = "8G";
   std::vector<std::string> command;

@@ -54,7 +54,7 @@ struct Sum {
   Amounts total;
 };
 
-enum class Grouping : std::uint8_t { kMethod, kClass, kPackage, kThread, kLine };
+enum class Grouping : std::uint8_t { kMethod, kClass, kPackage, kThread, kLine, kState };
 
 struct SumRow {
   std::string name;  // "java.util.HashMap.put", "java.util.HashMap", "java.util", "main", "Map.java:17" …

@@ -28,7 +28,9 @@ struct Sampling {
         methods(writer),
         agct(env, writer, methods),
         sampler(writer, methods,
-                {.cpu_interval_ns = options.cpu_interval_ns, .wall_interval_ns = options.wall_interval_ns}),
+                {.cpu_interval_ns = options.cpu_interval_ns,
+                 .wall_interval_ns = options.wall_interval_ns,
+                 .timers_only = options.clock == "timer"}),
         wants_agct(options.walker == "agct") {}
 
   JavaVM* vm;
@@ -234,8 +236,7 @@ Result<void> start_sampler(jvmtiEnv* jvmti, JNIEnv* jni) {
   const auto layout = hotspot::find_layout();
   if (layout.ok() && !sampling.wants_agct) {
     sampling.code_cache.find(*layout);
-    sampling.hotspot =
-        std::make_unique<hotspot::HotspotDecoder>(sampling.code_cache, sampling.arena, sampling.methods);
+    sampling.hotspot = std::make_unique<hotspot::HotspotDecoder>(sampling.code_cache, sampling.arena, sampling.methods);
     hotspot::set_code_cache(sampling.code_cache);
     watch_unloading(jvmti);
     TRY(sampling.sampler.start({.walker = arena::Walker::kVmStructs,
@@ -282,8 +283,8 @@ bool enable_events(jvmtiEnv* jvmti) {
   callbacks.ClassPrepare = on_class_prepare;
   callbacks.GarbageCollectionStart = on_collection_start;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
-  for (const jvmtiEvent event : {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
-                                 JVMTI_EVENT_THREAD_END}) {
+  for (const jvmtiEvent event :
+       {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END}) {
     if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) return false;
   }
   return true;

@@ -46,8 +46,9 @@ int CpuClock::open_event(pid_t tid, bool with_kernel) const {
   return static_cast<int>(syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-CpuClock::Source CpuClock::choose() {
+CpuClock::Source CpuClock::choose(bool timers_only) {
   source_ = Source::kTimer;
+  if (timers_only) return source_;
   for (const bool with_kernel : {true, false}) {
     const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), with_kernel);
     if (fd < 0) continue;

@@ -21,7 +21,7 @@ class CpuClock {
   CpuClock(int signal, std::uint64_t interval_ns) : signal_(signal), interval_ns_(interval_ns) {}
 
   // Finds out what this process may use.
-  Source choose();
+  Source choose(bool timers_only);
   [[nodiscard]] Source source() const { return source_; }
   [[nodiscard]] std::uint64_t interval_ns() const { return interval_ns_; }
 

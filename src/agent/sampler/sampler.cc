@@ -72,7 +72,12 @@ Failure failure_of(WalkError error) {
 }  // namespace
 
 Sampler::Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options)
-    : arena_(arena), methods_(methods), options_(options), clock_(kCpuSignal, options.cpu_interval_ns), wall_(slots_, slots_mutex_), trees_(arena) {}
+    : arena_(arena),
+      methods_(methods),
+      options_(options),
+      clock_(kCpuSignal, options.cpu_interval_ns),
+      wall_(slots_, slots_mutex_),
+      trees_(arena) {}
 
 Result<void> Sampler::start(const Jvm& jvm) {
   if (!slots_.map()) return Error{ErrorCode::kIo, "no address space for the sampler's threads"};
@@ -86,7 +91,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   arena::SamplingInfo& info = arena_.header().sampling;
   info.cpu_interval_ns = options_.cpu_interval_ns;
   info.wall_interval_ns = options_.wall_interval_ns;
-  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose());
+  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(options_.timers_only));
   info.walker = jvm.walker;
   info.start_ns = start_ns_;
   if (!install_handler({.slots = &slots_, .walk = jvm.walk, .cpu_interval_ns = options_.cpu_interval_ns})) {
@@ -98,12 +103,11 @@ Result<void> Sampler::start(const Jvm& jvm) {
     return Error{ErrorCode::kIo, "the sampler's thread cannot be started"};
   }
   if (options_.wall_interval_ns == 0) return {};
-  return wall_.start({.interval_ns = options_.wall_interval_ns,
-                      .glance = jvm.glance,
-                      .count_idle = [this](ThreadSlot& slot) {
-                        const std::lock_guard lock(decoding_);
-                        drain_slot(slot);
-                      }});
+  return wall_.start(
+      {.interval_ns = options_.wall_interval_ns, .glance = jvm.glance, .count_idle = [this](ThreadSlot& slot) {
+         const std::lock_guard lock(decoding_);
+         drain_slot(slot);
+       }});
 }
 
 void Sampler::stop() {
@@ -307,7 +311,8 @@ void Sampler::update_info() {
     if (info.handler_p99_ns == 0 && seen * 100 >= all * 99) info.handler_p99_ns = to_ns(cost_bucket_end(i));
   }
   info.handler_ns = to_ns(handler_ticks_);
-  if (clockid_t clock = 0; pthread_getcpuclockid(thread_, &clock) == 0) info.decoder_cpu_ns = now_ns(clock) + wall_.cpu_ns();
+  if (clockid_t clock = 0; pthread_getcpuclockid(thread_, &clock) == 0)
+    info.decoder_cpu_ns = now_ns(clock) + wall_.cpu_ns();
   const std::lock_guard lock(slots_mutex_);
   std::uint64_t cpu_ns = ended_cpu_ns_;
   info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes();

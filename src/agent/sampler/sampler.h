@@ -41,6 +41,7 @@ struct JavaThreadInfo {
 struct SamplerOptions {
   std::uint64_t cpu_interval_ns = 0;  // 0: off
   std::uint64_t wall_interval_ns = 0;
+  bool timers_only = false;
 };
 
 class Sampler {
@@ -49,10 +50,10 @@ class Sampler {
 
   struct Jvm {
     arena::Walker walker;
-    Walk walk;                                       // runs in handlers
-    StackDecoder* decoder;                           // understands what `walk` writes
+    Walk walk;                                        // runs in handlers
+    StackDecoder* decoder;                            // understands what `walk` writes
     ThreadGlance (*glance)(std::uint64_t) = nullptr;  // null: unknown
-    void (*on_own_thread)() = nullptr;               // called once on the decoding thread before it begins
+    void (*on_own_thread)() = nullptr;                // called once on the decoding thread before it begins
   };
   Result<void> start(const Jvm& jvm);
   void stop();
@@ -83,7 +84,7 @@ class Sampler {
   const SamplerOptions options_;
   CpuClock clock_;
   SlotTable slots_;
-  std::mutex slots_mutex_;  // guards slots_, but for what handlers use
+  std::mutex slots_mutex_;   // guards slots_, but for what handlers use
   bool is_running_ = false;  // guarded by slots_mutex_
   WallClock wall_;
 

@@ -27,6 +27,8 @@ Result<Options> read_options(const std::string& folder) {
       options.cpu_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
     } else if (key == "wall") {
       options.wall_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "clock") {
+      options.clock = value;
     } else if (key == "walker") {
       options.walker = value;
     } else if (key == "precise") {

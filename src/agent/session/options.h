@@ -13,11 +13,12 @@ namespace sonde::agent {
 
 struct Options {
   std::string folder;
-  std::string command;  // what runs, for people
-  bool flat = false;    // counts per method and thread, no contexts
+  std::string command;                 // what runs, for people
+  bool flat = false;                   // counts per method and thread, no contexts
   bool exact = true;                   // count calls and bytecodes
   std::uint64_t cpu_interval_ns = 0;   // between samples of a thread's CPU time; 0: none
   std::uint64_t wall_interval_ns = 0;  // between samples of all threads; 0: none
+  std::string clock;                   // "timer": no perf events
   std::string walker;                  // "agct": AsyncGetCallTrace even if the JVM's layout is known
   bool precise = true;
   bool jdk = true;                    // count inside the JDK's classes

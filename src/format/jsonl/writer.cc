@@ -27,8 +27,12 @@ bool write(const profile::Profile& profile, const Sink& sink) {
       line += labels.text(node.label);
       frame_ends.push_back(line.size());
       if (node.self == profile::Amounts{}) return;
-      tail = "],\"calls\":" + std::to_string(node.self.calls) +
-             ",\"bytecodes\":" + std::to_string(node.self.bytecodes) + "}\n";
+      tail = "],\"calls\":" + std::to_string(node.self.calls) + ",\"bytecodes\":" + std::to_string(node.self.bytecodes);
+      if (node.self.samples != 0) {
+        tail += ",\"samples\":" + std::to_string(node.self.samples) + ",\"cpu_ns\":" + std::to_string(node.self.cpu_ns);
+      }
+      if (node.self.wall_ns != 0) tail += ",\"wall_ns\":" + std::to_string(node.self.wall_ns);
+      tail += "}\n";
       is_fine = sink(line) && sink(tail);
     });
   }

@@ -11,6 +11,8 @@
 
 #include <ucontext.h>
 
+#include <atomic>
+
 namespace sonde::agent::hotspot {
 namespace {
 
@@ -19,6 +21,19 @@ constinit const CodeCache* g_cache = nullptr;
 constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
 constexpr int kNativeFrames = 64;
+
+#ifdef SONDE_FAULT_INJECTION
+// One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
+std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE {
+  static constinit std::atomic<std::uint64_t> reads{0};
+  const std::uint64_t read = reads.fetch_add(1, std::memory_order_relaxed);
+  if (read % 100 != 0) return value;
+  constexpr std::uint64_t kWrong[] = {0, 8, 0x100000000000, 1};
+  return value + kWrong[read / 100 % 4] - (read / 100 % 4 == 0 ? value : 0);
+}
+#else
+std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE { return value; }
+#endif
 
 class Walk {
  public:
@@ -62,7 +77,7 @@ class Walk {
            slot_.stack_high - address >= bytes;
   }
   [[nodiscard]] std::uint64_t word(std::uint64_t address) const SIGNAL_SAFE {
-    return is_on_stack(address) ? load<std::uint64_t>(address) : 0;
+    return is_on_stack(address) ? injected_fault(load<std::uint64_t>(address)) : 0;
   }
   [[nodiscard]] std::uint64_t thread_anchor() const SIGNAL_SAFE { return slot_.java_thread + layout_.thread_anchor; }
   [[nodiscard]] std::uint64_t anchor_sp(std::uint64_t anchor) const SIGNAL_SAFE {
