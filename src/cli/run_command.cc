@@ -132,8 +132,8 @@ Result<void> prepare_folder(const fs::path& live, const RunOptions& options, con
            : modes.exact ? "1"
                          : "0")
        << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nwalker " << options.walker
-       << "\nclock " << options.clock << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1)
-       << "\nmemory " << parse_size(options.memory) << "\n";
+       << "\nclock " << options.clock << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk "
+       << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\n";
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   const std::vector<std::uint8_t> known = TRY(known_methods(modes, java_home));

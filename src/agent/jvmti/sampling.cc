@@ -228,16 +228,57 @@ ThreadGlance glance_at(std::uint64_t java_thread) {
           .anchor_pc = hotspot::load<std::uint64_t>(anchor + layout.anchor_pc)};
 }
 
+// Offsets of fields in objects, which the JVM chooses; the JDK's own Unsafe knows them.
+class FieldOffsets {
+ public:
+  explicit FieldOffsets(JNIEnv* jni) : jni_(jni), unsafe_class_(jni->FindClass("jdk/internal/misc/Unsafe")) {
+    const jmethodID get = jni->GetStaticMethodID(unsafe_class_, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
+    unsafe_ = jni->CallStaticObjectMethod(unsafe_class_, get);
+    offset_of_ = jni->GetMethodID(unsafe_class_, "objectFieldOffset", "(Ljava/lang/Class;Ljava/lang/String;)J");
+  }
+
+  std::uint32_t operator()(const char* class_name, const char* field) {
+    const jclass cls = jni_->FindClass(class_name);
+    const jstring name = cls == nullptr ? nullptr : jni_->NewStringUTF(field);
+    const jlong offset = name == nullptr ? 0 : jni_->CallLongMethod(unsafe_, offset_of_, cls, name);
+    if (jni_->ExceptionCheck() != JNI_FALSE) jni_->ExceptionClear();
+    if (offset <= 0) is_complete_ = false;
+    return static_cast<std::uint32_t>(offset);
+  }
+  [[nodiscard]] bool is_complete() const { return is_complete_; }
+
+ private:
+  JNIEnv* jni_;
+  jclass unsafe_class_;
+  jobject unsafe_;
+  jmethodID offset_of_;
+  bool is_complete_ = true;
+};
+
+void find_frozen_frames(JNIEnv* jni, const hotspot::VmStructs& structs) {
+  hotspot::FrozenLayout layout = hotspot::find_frozen_layout(structs);
+  if (!layout.is_known) return;
+  FieldOffsets offset_of(jni);
+  layout.continuation_tail = offset_of("jdk/internal/vm/Continuation", "tail");
+  layout.chunk_parent = offset_of("jdk/internal/vm/StackChunk", "parent");
+  layout.chunk_size = offset_of("jdk/internal/vm/StackChunk", "size");
+  layout.chunk_sp = offset_of("jdk/internal/vm/StackChunk", "sp");
+  layout.chunk_bottom = offset_of("jdk/internal/vm/StackChunk", "bottom");
+  if (offset_of.is_complete()) hotspot::set_frozen_layout(layout);
+}
+
 void enable(jvmtiEnv* jvmti, jvmtiEvent event) { jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
 
 // Our own walker where the JVM's layout is known, the JVM's elsewhere.
 Result<void> start_sampler(jvmtiEnv* jvmti, JNIEnv* jni) {
   Sampling& sampling = *g_sampling;
-  const auto layout = hotspot::find_layout();
+  const hotspot::VmStructs structs = hotspot::VmStructs::load();
+  const auto layout = hotspot::find_layout(structs);
   if (layout.ok() && !sampling.wants_agct) {
     sampling.code_cache.find(*layout);
     sampling.hotspot = std::make_unique<hotspot::HotspotDecoder>(sampling.code_cache, sampling.arena, sampling.methods);
     hotspot::set_code_cache(sampling.code_cache);
+    if (sampling.virtual_thread != nullptr) find_frozen_frames(jni, structs);
     watch_unloading(jvmti);
     TRY(sampling.sampler.start({.walker = arena::Walker::kVmStructs,
                                 .walk = hotspot::walk_java_stack,

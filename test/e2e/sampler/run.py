@@ -69,7 +69,8 @@ class Case:
         """Records a program that says "done" and returns what was recorded."""
         remove(self.out)
         done = execute([self.sonde, "run", "--mode", mode, *options, "-o", self.out, "--", self.jdk.home / "bin/java",
-                        "-Xmx256m", *jvm, "-cp", self.classes, f"app.{program}", *words])
+                        "-Xmx256m", *jvm, "-cp", self.classes, f"app.{program}", *words],
+                       timeout=240 + 2 * self.seconds)
         if done.code != 0 or "done" not in done.stdout:
             raise Failed(f"{program} with {mode}: exit code {done.code}\n{done.stdout[-1000:]}{done.stderr[-2000:]}")
         return Recording(self.sonde, self.out)

@@ -87,9 +87,8 @@ class CodeCache {
   }
   // Where a frame returns to that will be deoptimized.
   [[nodiscard]] std::uint64_t deopt_handler(std::uint64_t nmethod) const SIGNAL_SAFE {
-    return layout_.deopt_handler_is_offset
-               ? nmethod + load<std::uint32_t>(nmethod + layout_.nmethod_deopt_handler)
-               : load<std::uint64_t>(nmethod + layout_.nmethod_deopt_handler);
+    return layout_.deopt_handler_is_offset ? nmethod + load<std::uint32_t>(nmethod + layout_.nmethod_deopt_handler)
+                                           : load<std::uint64_t>(nmethod + layout_.nmethod_deopt_handler);
   }
 
  private:

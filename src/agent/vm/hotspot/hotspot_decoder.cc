@@ -101,9 +101,8 @@ void HotspotDecoder::decode_interpreted(const RawSample& sample, std::uint16_t i
   if (method.id == 0) return frames.push_back(unloaded());
   std::int32_t bci = index == 0 ? method.bci_of(sample.top_bcp) : -1;
   if (bci < 0) bci = method.bci_of(frame.value());
-  frames.push_back({.method_id = method.id,
-                    .line = method.line_of(bci),
-                    .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
+  frames.push_back(
+      {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
 }
 
 const std::vector<StackFrame>& HotspotDecoder::compiled(const Place& place) {
@@ -117,14 +116,14 @@ const std::vector<StackFrame>& HotspotDecoder::compiled(const Place& place) {
 std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   std::vector<StackFrame> frames;
   const std::uint64_t nmethod = cache_.blob_of(place.pc);
-  if (nmethod == 0 || !cache_.is_nmethod(nmethod) || cache_.compile_id(nmethod) != place.compile_id) return {unloaded()};
+  if (nmethod == 0 || !cache_.is_nmethod(nmethod) || cache_.compile_id(nmethod) != place.compile_id)
+    return {unloaded()};
   const Layout& layout = cache_.layout();
   const auto add = [&](std::uint64_t address, std::int32_t bci) {
     const MethodTable::Entry& method = methods_.find(address);
     if (method.id == 0) return frames.push_back(unloaded());
-    frames.push_back({.method_id = method.id,
-                      .line = method.line_of(bci),
-                      .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
+    frames.push_back(
+        {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
   };
   const Scopes scopes = scopes_of(layout, nmethod);
   std::int32_t scope = scope_at(scopes, static_cast<std::int32_t>(place.pc - cache_.code_begin(nmethod)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [agent]. What the walker noted, as methods and lines. A program counter in compiled code stands for a method
-// and those that were inlined into it at that place; this is found once for each place and compilation. No JVM interface
-// is used, so it can run on any thread, and while the JVM stands still.
+// and those that were inlined into it at that place; this is found once for each place and compilation. No JVM
+// interface is used, so it can run on any thread, and while the JVM stands still.
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "agent/vm/hotspot/vm_structs.h"
-
 namespace sonde::agent::hotspot {
 namespace {
 
@@ -37,9 +35,7 @@ class Finder {
     if (!found) miss(std::string("size of ") + type);
     return static_cast<std::uint32_t>(found.value_or(0));
   }
-  [[nodiscard]] bool has(const char* type, const char* field) const {
-    return structs_.offset(type, field).has_value();
-  }
+  [[nodiscard]] bool has(const char* type, const char* field) const { return structs_.offset(type, field).has_value(); }
   [[nodiscard]] const VmStructs& structs() const { return structs_; }
   void miss(std::string what) {
     if (missing_.empty()) missing_ = std::move(what);
@@ -167,8 +163,7 @@ int jdk_version(const VmStructs& structs) {
 
 }  // namespace
 
-Result<Layout> find_layout() {
-  const VmStructs structs = VmStructs::load();
+Result<Layout> find_layout(const VmStructs& structs) {
   const int version = jdk_version(structs);
   if (version < 17 || version > 25) {
     return Error{ErrorCode::kUnsupported, "the layout of JDK " + std::to_string(version) + " is not known"};

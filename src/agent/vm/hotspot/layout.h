@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger: where HotSpot keeps what a stack walker and its decoder read, for every JDK Sonde knows. Offsets come from
-// the JVM itself (vm_structs.h); what the tables do not say is written here, once, with the version it holds for.
+// The ledger: where HotSpot keeps what a stack walker and its decoder read, for every JDK Sonde knows. Offsets come
+// from the JVM itself (vm_structs.h); what the tables do not say is written here, once, with the version it holds for.
 //
 //   what                                    JDK 17..20        JDK 21..25
 //   code of a blob                          _code_begin       blob + _code_offset (24 on), else _code_begin
@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "agent/vm/hotspot/vm_structs.h"
 #include "base/result.h"
 
 namespace sonde::agent::hotspot {
@@ -35,8 +36,8 @@ struct Layout {
   std::int32_t entry_frame_wrapper;  // words from the frame pointer
 
   // CodeCache, CodeHeap, HeapBlock
-  std::uint64_t heaps;  // address of CodeCache::_heaps
-  std::uint64_t code_low;   // address of CodeCache::_low_bound
+  std::uint64_t heaps;     // address of CodeCache::_heaps
+  std::uint64_t code_low;  // address of CodeCache::_low_bound
   std::uint64_t code_high;
   std::uint32_t array_length;
   std::uint32_t array_data;
@@ -100,14 +101,16 @@ struct Layout {
 // Words from the frame pointer of an interpreted frame (frame_x86.hpp, the same in JDK 17 to 25).
 inline constexpr int kInterpretedSenderSp = -1;
 inline constexpr int kInterpretedMethod = -3;
+inline constexpr int kInterpretedLocals = -7;
 inline constexpr int kInterpretedBcp = -8;
 
 // JavaThreadState
 inline constexpr std::uint32_t kThreadInNative = 4;
+inline constexpr std::uint32_t kThreadInVm = 6;
 inline constexpr std::uint32_t kThreadInJava = 8;
 inline constexpr std::uint32_t kThreadBlocked = 10;
 
 // Of the JVM in this process, once it is initialised; an error names the first thing that is missing.
-Result<Layout> find_layout();
+Result<Layout> find_layout(const VmStructs& structs);
 
 }  // namespace sonde::agent::hotspot

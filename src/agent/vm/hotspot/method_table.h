@@ -22,7 +22,7 @@ class MethodTable {
     std::uint16_t line;
   };
   struct Entry {
-    std::uint32_t id = 0;  // 0: there is no method at this address
+    std::uint32_t id = 0;    // 0: there is no method at this address
     std::uint64_t code = 0;  // address of the first bytecode
     std::uint32_t code_size = 0;
     std::vector<Line> lines;  // by bci

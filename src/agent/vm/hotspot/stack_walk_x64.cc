@@ -17,10 +17,12 @@ namespace sonde::agent::hotspot {
 namespace {
 
 constinit const CodeCache* g_cache = nullptr;
+constinit FrozenLayout g_frozen;
 
 constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
 constexpr int kNativeFrames = 64;
+constexpr int kMaxChunks = 1000;
 
 #ifdef SONDE_FAULT_INJECTION
 // One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
@@ -247,7 +249,79 @@ class Walk {
     // Nothing else returns to stubs but the frames of a virtual thread whose callers still lie in the heap.
     if (words >= 2 || layout_.continuation_return == 0) return Step::kBroken;
     sample_.is_virtual = 1;
-    return Step::kFrozen;
+    return walk_frozen() ? Step::kEnd : Step::kFrozen;
+  }
+
+  [[nodiscard]] std::uint64_t oop_at(std::uint64_t address) const SIGNAL_SAFE {
+    if (!g_frozen.oops_are_narrow) return load<std::uint64_t>(address);
+    const std::uint64_t narrow = load<std::uint32_t>(address);
+    return narrow == 0 ? 0 : g_frozen.oop_base + (narrow << g_frozen.oop_shift);
+  }
+  [[nodiscard]] bool is_object(std::uint64_t oop) const SIGNAL_SAFE {
+    return oop % 8 == 0 && oop >= g_frozen.heap_low && oop + 256 < g_frozen.heap_high;
+  }
+
+  // The callers of the frames on the stack, innermost chunk first. False if not all of them can be read.
+  bool walk_frozen() SIGNAL_SAFE {
+    const auto state = load<std::uint32_t>(slot_.java_thread + layout_.thread_state);
+    const auto entry = load<std::uint64_t>(slot_.java_thread + g_frozen.thread_entry);
+    // In native code the heap may be moved at any moment.
+    if (!g_frozen.is_known || (state != kThreadInJava && state != kThreadInVm) || !is_on_stack(entry, kEntrySize)) {
+      return false;
+    }
+    const auto continuation = load<std::uint64_t>(entry + kEntryContinuation);
+    if (!is_object(continuation)) return false;
+    std::uint64_t chunk = oop_at(continuation + g_frozen.continuation_tail);
+    for (int i = 0; chunk != 0 && i < kMaxChunks; ++i) {
+      if (!is_object(chunk) || !walk_chunk(chunk)) return false;
+      chunk = oop_at(chunk + g_frozen.chunk_parent);
+    }
+    return chunk == 0;
+  }
+
+  // stackChunkFrameStream.inline.hpp. Offsets inside interpreted frames are relative to their frame pointer.
+  bool walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
+    const std::uint64_t klass =
+        g_frozen.klass_base + (std::uint64_t{load<std::uint32_t>(chunk + 8)} << g_frozen.klass_shift);
+    const std::uint64_t stack = chunk + (load<std::uint32_t>(klass + g_frozen.klass_layout) & ~7U);
+    const auto size = load<std::int32_t>(chunk + g_frozen.chunk_size);
+    const auto first = load<std::int32_t>(chunk + g_frozen.chunk_sp);
+    const auto bottom = load<std::int32_t>(chunk + g_frozen.chunk_bottom);
+    if (stack - chunk > 256 || first < 0 || first > bottom || bottom > size ||
+        stack + static_cast<std::uint64_t>(size) * kWord > g_frozen.heap_high) {
+      return false;
+    }
+    const std::uint64_t begin = stack;
+    const std::uint64_t end = stack + static_cast<std::uint64_t>(bottom) * kWord;
+    std::uint64_t sp = stack + static_cast<std::uint64_t>(first) * kWord;
+    std::uint64_t unextended = sp;
+    const auto is_in_chunk = [&](std::uint64_t address) {
+      return address >= begin && address < end && address % 8 == 0;
+    };
+    while (sp < end && sample_.depth < kMaxDepth) {
+      if (!is_in_chunk(sp - 2 * kWord)) return false;
+      const auto pc = load<std::uint64_t>(sp - kWord);
+      if (cache_.is_interpreter(pc)) {
+        const std::uint64_t link = sp - 2 * kWord;
+        const std::uint64_t fp = link + load<std::uint64_t>(link) * kWord;
+        if (!is_in_chunk(fp) || !is_in_chunk(fp + kInterpretedBcp * 8LL)) return false;
+        note(FrameKind::kInterpreted, load<std::uint64_t>(fp + kInterpretedMethod * 8LL),
+             load<std::uint64_t>(fp + kInterpretedBcp * 8LL));
+        const std::uint64_t locals = fp + load<std::uint64_t>(fp + kInterpretedLocals * 8LL) * kWord;
+        if (locals + kWord >= end) return true;
+        unextended = fp + load<std::uint64_t>(fp + kInterpretedSenderSp * 8LL) * kWord;
+        if (fp + 2 * kWord <= sp) return false;
+        sp = fp + 2 * kWord;
+        continue;
+      }
+      const std::uint64_t blob = cache_.blob_of(pc);
+      if (blob == 0 || !cache_.is_nmethod(blob) || cache_.frame_size(blob) < 2) return false;
+      note(FrameKind::kCompiled, pc, cache_.compile_id(blob));
+      const std::uint64_t next = unextended + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
+      if (next <= sp) return false;
+      sp = unextended = next;
+    }
+    return sp >= end;
   }
 
   // The return address is on top of the stack, above the saved rbp, or where the anchor says.
@@ -272,6 +346,7 @@ class Walk {
 }  // namespace
 
 void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
+void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
 
 void walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
   if (slot.java_thread == 0) {
