@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <unordered_set>
 
+#include "agent/sampler/own_thread.h"
+
 namespace sonde::agent {
 namespace {
 
@@ -99,7 +101,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   }
   enable_handler();
   is_running_ = true;
-  if (pthread_create(&thread_, nullptr, run_decoding, this) != 0) {
+  if (!start_own_thread(thread_, run_decoding, this)) {
     return Error{ErrorCode::kIo, "the sampler's thread cannot be started"};
   }
   if (options_.wall_interval_ns == 0) return {};

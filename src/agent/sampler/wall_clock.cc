@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/sampler/cpu_clock.h"
+#include "agent/sampler/own_thread.h"
 #include "agent/sampler/signal_handler.h"
 
 namespace sonde::agent {
@@ -35,7 +36,7 @@ void sleep_until(std::uint64_t ns) {
 
 Result<void> WallClock::start(Options options) {
   options_ = std::move(options);
-  if (pthread_create(&thread_, nullptr, run, this) != 0) {
+  if (!start_own_thread(thread_, run, this)) {
     return Error{ErrorCode::kIo, "the thread of the wall clock cannot be started"};
   }
   is_started_ = true;

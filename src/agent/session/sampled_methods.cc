@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/sampled_methods.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -62,8 +63,12 @@ std::uint32_t SampledMethods::class_id(const MethodName& method) {
   return entry->second;
 }
 
-std::uint32_t SampledMethods::id_of(const MethodName& method) {
+std::uint32_t SampledMethods::id_of(MethodName method) {
   const std::lock_guard lock(mutex_);
+  // "app/Main$$Lambda+0x00007f0c": an address says nothing, and would be another one in the next run.
+  for (const char* address : {"+0x", "/0x", ".0x"}) {
+    method.class_name.erase(std::min(method.class_name.find(address), method.class_name.size()));
+  }
   const std::uint32_t cls = class_id(method);
   return add(std::to_string(cls) + "." + method.name + method.descriptor, cls, method,
              (method.access_flags & kAccNative) != 0 ? arena::kNative : 0);

@@ -28,7 +28,7 @@ class SampledMethods {
  public:
   explicit SampledMethods(arena::Writer& arena) : arena_(arena) {}
 
-  std::uint32_t id_of(const MethodName& method);
+  std::uint32_t id_of(MethodName method);
   // What a thread does that waits with this method on top of its stack; kBlocked if it says nothing.
   [[nodiscard]] arena::ThreadState waiting_in(std::uint32_t id);
 
