@@ -113,8 +113,9 @@ bool WallClock::is_idle(ThreadSlot& slot, std::uint64_t elapsed_ns) const {
   const std::uint64_t cpu = CpuClock::cpu_time_ns(slot);
   const std::uint64_t used = cpu - std::min(cpu, slot.last_cpu_ns);
   slot.last_cpu_ns = cpu;
-  slot.cpu_moved.store(used >= elapsed_ns / 10, std::memory_order_relaxed);
-  return slot.was_sampled && stands && used < kNoCpuNs && (glance.anchor_sp != 0 || options_.glance == nullptr);
+  // A thread that has just come to rest is sampled once more, as one that waits.
+  const bool was_moving = slot.cpu_moved.exchange(used >= elapsed_ns / 10, std::memory_order_relaxed);
+  return slot.was_sampled && !was_moving && stands && used < kNoCpuNs && (glance.anchor_sp != 0 || options_.glance == nullptr);
 }
 
 void WallClock::signal(ThreadSlot& slot, std::uint64_t weight_ns) {
