@@ -91,9 +91,9 @@ struct ArenaHeader {
 static_assert(sizeof(ArenaHeader) <= kHeaderSize);
 
 enum class ChunkKind : std::uint32_t {
-  kRecords = 1,  // ClassRecord, MethodRecord, TreeRecord, ThreadRecord, one after the other
-  kTree = 2,     // nodes and extra records of one call tree
-  kSamples = 3,  // SampleNode, of any tree of samples
+  kRecords = 1,   // ClassRecord, MethodRecord, TreeRecord, ThreadRecord, one after the other
+  kTree = 2,      // nodes and extra records of one call tree
+  kSamples = 3,   // SampleNode, of any tree of samples
   kTimeline = 4,  // TimelineEntry
 };
 
@@ -125,8 +125,8 @@ struct ClassRecord {
   std::uint16_t reserved[3];
 };
 enum ClassFlags : std::uint16_t {
-  kClassOfJdk = 1,      // defined by the boot or platform loader
-  kClassUntouched = 2,  // not instrumented; a counter says why
+  kClassOfJdk = 1,        // defined by the boot or platform loader
+  kClassUntouched = 2,    // not instrumented; a counter says why
   kClassKnownByName = 4,  // seen on stacks: whether it is the JDK's, its name must tell
 };
 

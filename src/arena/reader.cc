@@ -261,8 +261,7 @@ bool Reader::read_sample_tree(std::uint64_t offset, std::uint64_t size) {
     damage_.add("a tree of samples is of no known kind", offset);
     return true;
   }
-  sample_trees_.push_back(
-      {.id = record->tree_id, .kind = record->kind, .state = record->state, .root = record->root});
+  sample_trees_.push_back({.id = record->tree_id, .kind = record->kind, .state = record->state, .root = record->root});
   return true;
 }
 

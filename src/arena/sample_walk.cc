@@ -80,7 +80,9 @@ class SampleWalk {
       callees_.push_back({.depth = at.depth + 1, .offset = *offset});
       child = node(*offset).next_sibling;
     }
-    const auto key = [&](const Pending& p) { return std::tuple(node(p.offset).method_id, node(p.offset).line, p.offset); };
+    const auto key = [&](const Pending& p) {
+      return std::tuple(node(p.offset).method_id, node(p.offset).line, p.offset);
+    };
     std::sort(callees_.begin(), callees_.end(), [&](const Pending& a, const Pending& b) { return key(a) > key(b); });
     // Its name may have come after the arena was opened; the next look will have it.
     const bool is_live = reader_.summary().state == State::kRunning;

@@ -44,9 +44,9 @@ int export_recording(const ExportOptions& options, const Console& console) {
     }
   }
   const Console target{.out = file ? file.get() : console.out, .err = console.err};
-  const bool is_written = write_as(options.to, *profile, metric_for(*profile, options.metric), [&](std::string_view text) {
-    return std::fwrite(text.data(), 1, text.size(), target.out) == text.size();
-  });
+  const bool is_written = write_as(
+      options.to, *profile, metric_for(*profile, options.metric),
+      [&](std::string_view text) { return std::fwrite(text.data(), 1, text.size(), target.out) == text.size(); });
   const bool is_flushed = target.flush();  // says why if it is not
   if (const std::string losses = losses_of(*profile); !losses.empty()) console.note(losses);
   return is_written && is_flushed ? kOk : kFailed;

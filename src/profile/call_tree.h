@@ -31,10 +31,10 @@ struct CallTree {
   std::vector<MethodId> method;
   std::vector<std::uint16_t> line;  // of the call, in the caller's source file; 0 if unknown
   std::vector<std::uint64_t> calls;
-  std::vector<std::uint64_t> bytecodes;  // executed by the method itself
-  std::vector<std::uint64_t> samples;    // of CPU time, with the method on top of the stack
-  std::vector<std::uint64_t> cpu_ns;     // they stand for
-  std::vector<std::uint64_t> wall_ns;    // of wall-clock samples, which have trees of their own
+  std::vector<std::uint64_t> bytecodes;    // executed by the method itself
+  std::vector<std::uint64_t> samples;      // of CPU time, with the method on top of the stack
+  std::vector<std::uint64_t> cpu_ns;       // they stand for
+  std::vector<std::uint64_t> wall_ns;      // of wall-clock samples, which have trees of their own
   std::vector<std::uint64_t> activations;  // samples of either kind that saw it where the one before did not
   std::vector<std::uint32_t> end;          // derived by seal()
 

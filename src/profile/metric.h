@@ -14,10 +14,10 @@ struct MetricInfo {
   Metric metric;
   std::string_view name;
 };
-inline constexpr std::array kMetrics = {
-    MetricInfo{Metric::kBytecodes, "bytecodes"}, MetricInfo{Metric::kCalls, "calls"},
-    MetricInfo{Metric::kCpuNs, "cpu_ns"}, MetricInfo{Metric::kWallNs, "wall_ns"},
-    MetricInfo{Metric::kSamples, "samples"}};
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kBytecodes, "bytecodes"},
+                                        MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kCpuNs, "cpu_ns"},
+                                        MetricInfo{Metric::kWallNs, "wall_ns"},
+                                        MetricInfo{Metric::kSamples, "samples"}};
 
 std::string_view name_of(Metric metric);
 std::optional<Metric> metric_named(std::string_view name);

@@ -4,8 +4,8 @@
 
 #include "store/columns.h"
 #include "store/names.h"
-#include "store/samples.h"
 #include "store/read.h"
+#include "store/samples.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 

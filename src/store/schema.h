@@ -8,7 +8,7 @@
 namespace sonde::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
-inline constexpr std::uint32_t kFormatVersion = 2;  // 2 added samples and the timeline
+inline constexpr std::uint32_t kFormatVersion = 2;           // 2 added samples and the timeline
 inline constexpr std::uint32_t kNodesPerChunk = 65536;
 
 inline constexpr const char* kSchema = R"sql(

@@ -41,7 +41,8 @@ MethodName name_of(jvmtiEnv* jvmti, jmethodID method) {
   JvmtiText source(jvmti);
   jvmti->GetClassSignature(cls, signature.out(), nullptr);
   jvmti->GetSourceFileName(cls, source.out());
-  if (jvmti->GetMethodModifiers(method, &flags) == JVMTI_ERROR_NONE) result.access_flags = static_cast<std::uint16_t>(flags);
+  if (jvmti->GetMethodModifiers(method, &flags) == JVMTI_ERROR_NONE)
+    result.access_flags = static_cast<std::uint16_t>(flags);
   result.class_name = class_name_of(signature.str());
   result.source_file = source.str();
   result.name = name.str();
@@ -99,9 +100,7 @@ void AgctDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frame
                                           [](std::int32_t value, Line entry) { return value < entry.bci; });
       if (after != known.lines.begin()) line = std::prev(after)->line;
     }
-    frames.push_back({.method_id = known.id,
-                      .line = line,
-                      .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
+    frames.push_back({.method_id = known.id, .line = line, .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
   }
 }
 

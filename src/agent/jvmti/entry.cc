@@ -329,10 +329,9 @@ Result<void> start(JavaVM* vm, const char* folder) {
   if (folder == nullptr || *folder == 0)
     return Error{ErrorCode::kInvalidArgument, "the agent needs the folder of a recording; use `sonde run`"};
   auto agent = std::make_unique<Agent>(TRY(read_options(folder)));
-  const std::uint32_t flags = (agent->options.exact ? 0U : arena::kSampledOnly) |
-                              (agent->options.precise ? arena::kPrecise : 0U) |
-                              (agent->options.jdk ? arena::kJdkIncluded : 0U) |
-                              (agent->options.flat ? arena::kFlat : 0U);
+  const std::uint32_t flags =
+      (agent->options.exact ? 0U : arena::kSampledOnly) | (agent->options.precise ? arena::kPrecise : 0U) |
+      (agent->options.jdk ? arena::kJdkIncluded : 0U) | (agent->options.flat ? arena::kFlat : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
                           {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());

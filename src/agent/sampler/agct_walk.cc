@@ -56,8 +56,7 @@ void walk_by_agct(const ThreadSlot& slot, const void* ucontext, RawSample& sampl
   sample.is_cut = trace.depth == kMaxDepth ? 1 : 0;
   for (std::int32_t i = 0; i < trace.depth; ++i) {
     const CallFrame frame = trace.frames[i];
-    sample.frames()[i] =
-        RawFrame::make(FrameKind::kJmethodId, frame.method, static_cast<std::uint32_t>(frame.bci));
+    sample.frames()[i] = RawFrame::make(FrameKind::kJmethodId, frame.method, static_cast<std::uint32_t>(frame.bci));
   }
 }
 

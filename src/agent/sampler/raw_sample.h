@@ -15,9 +15,9 @@ using arena::ThreadState;
 // Why a stack is not complete. Each has a counter and a frame that shows it.
 enum class WalkError : std::uint8_t {
   kNone = 0,
-  kNoJavaFrames,     // the thread runs no Java code at all: not a failure
-  kUnknownCode,      // the program counter is in no code the walker knows
-  kUnwalkable,       // the frames do not lead to the start of the thread
+  kNoJavaFrames,       // the thread runs no Java code at all: not a failure
+  kUnknownCode,        // the program counter is in no code the walker knows
+  kUnwalkable,         // the frames do not lead to the start of the thread
   kGarbageCollection,  // AsyncGetCallTrace refuses while a collection is on
   kDeoptimizing,
   kThreadExiting,
@@ -50,7 +50,7 @@ struct RawSample {
   SampleKind kind;
   ThreadState state;
   WalkError error;
-  std::uint8_t is_cut;  // there were more frames than kMaxDepth
+  std::uint8_t is_cut;      // there were more frames than kMaxDepth
   std::uint8_t is_virtual;  // the walk ended where a virtual thread begins
   std::uint8_t reserved;
   std::uint32_t count;    // signals this one stands for: timers merge what the thread did not take in time

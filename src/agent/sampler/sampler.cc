@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -85,7 +84,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   if (!slots_.map()) return Error{ErrorCode::kIo, "no address space for the sampler's threads"};
   jvm_ = jvm;
   start_ns_ = now_ns(CLOCK_MONOTONIC);
-  start_ticks_ = __rdtsc();
+  start_ticks_ = __builtin_ia32_rdtsc();
   continuation_enter_ = methods_.id_of({.class_name = "jdk/internal/vm/Continuation",
                                         .source_file = "Continuation.java",
                                         .name = "enter",
@@ -299,7 +298,8 @@ void Sampler::update_info() {
   const std::lock_guard decoding_lock(decoding_);
   arena::SamplingInfo& info = arena_.header().sampling;
   const std::uint64_t elapsed_ns = now_ns(CLOCK_MONOTONIC) - start_ns_;
-  const double ns_per_tick = static_cast<double>(elapsed_ns) / static_cast<double>(__rdtsc() - start_ticks_);
+  const double ns_per_tick =
+      static_cast<double>(elapsed_ns) / static_cast<double>(__builtin_ia32_rdtsc() - start_ticks_);
   const auto to_ns = [&](std::uint64_t ticks) {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick);
   };

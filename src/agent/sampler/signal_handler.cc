@@ -6,7 +6,6 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <atomic>
 #include <bit>
@@ -68,7 +67,7 @@ std::size_t cost_bucket(std::uint64_t ticks) SIGNAL_SAFE {
 }
 
 void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& context, SampleKind kind) SIGNAL_SAFE {
-  const std::uint64_t begin = __rdtsc();
+  const std::uint64_t begin = __builtin_ia32_rdtsc();
   // A timer that the kernel's tick holds back says how often it would have come.
   const std::uint32_t count = info.si_code == SI_TIMER ? 1 + static_cast<std::uint32_t>(info.si_overrun) : 1;
   const std::uint64_t weight_ns = kind == SampleKind::kCpu
@@ -96,7 +95,7 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
   sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame));
   slot.ring.publish(sample);
   g_sampler.options.slots->mark(slot);
-  const std::uint64_t ticks = __rdtsc() - begin;
+  const std::uint64_t ticks = __builtin_ia32_rdtsc() - begin;
   slot.handled.fetch_add(1, std::memory_order_relaxed);
   slot.handler_ticks.fetch_add(ticks, std::memory_order_relaxed);
   g_sampler.costs[cost_bucket(ticks)].fetch_add(1, std::memory_order_relaxed);

@@ -115,7 +115,8 @@ bool WallClock::is_idle(ThreadSlot& slot, std::uint64_t elapsed_ns) const {
   slot.last_cpu_ns = cpu;
   // A thread that has just come to rest is sampled once more, as one that waits.
   const bool was_moving = slot.cpu_moved.exchange(used >= elapsed_ns / 10, std::memory_order_relaxed);
-  return slot.was_sampled && !was_moving && stands && used < kNoCpuNs && (glance.anchor_sp != 0 || options_.glance == nullptr);
+  return slot.was_sampled && !was_moving && stands && used < kNoCpuNs &&
+         (glance.anchor_sp != 0 || options_.glance == nullptr);
 }
 
 void WallClock::signal(ThreadSlot& slot, std::uint64_t weight_ns) {

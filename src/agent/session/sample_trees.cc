@@ -23,9 +23,7 @@ template <typename T>
 void publish(T& field, T value) {
   __atomic_store_n(&field, value, __ATOMIC_RELEASE);
 }
-void add_to(std::uint64_t& field, std::uint64_t value) {
-  __atomic_store_n(&field, field + value, __ATOMIC_RELAXED);
-}
+void add_to(std::uint64_t& field, std::uint64_t value) { __atomic_store_n(&field, field + value, __ATOMIC_RELAXED); }
 
 std::uint64_t hash_of(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line) {
   std::uint64_t h = parent ^ (std::uint64_t{method_id} << 20) ^ (std::uint64_t{line} << 52);

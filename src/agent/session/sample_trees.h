@@ -43,8 +43,8 @@ class SampleTrees {
   std::uint32_t tree_for(const TreeKey& key);
 
   // Outermost frame first. Returns the node that counted it.
-  arena::SampleNode* add(std::uint32_t tree, std::span<const StackFrame> frames, StackPath& path,
-                         std::uint64_t samples, std::uint64_t weight_ns);
+  arena::SampleNode* add(std::uint32_t tree, std::span<const StackFrame> frames, StackPath& path, std::uint64_t samples,
+                         std::uint64_t weight_ns);
 
   // More samples where the last one was.
   static void count_again(arena::SampleNode& node, std::uint64_t samples, std::uint64_t weight_ns);
