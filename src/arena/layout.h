@@ -43,6 +43,28 @@ enum HeaderFlags : std::uint32_t {
   kJdkIncluded = 2,  // classes of the JDK are instrumented
   kFlat = 4,         // counts per method and thread, no contexts
   kSampled = 8,      // bytecodes of a context are samples, calls are unknown; what was executed is in the root node
+  kTimeOnly = 16,    // calls and bytecodes are not counted
+};
+
+// How samples were taken and what that cost; the agent updates it while it runs. All zero: nothing was sampled.
+enum class CpuClockSource : std::uint32_t { kNone = 0, kPerf = 1, kPerfUser = 2, kThreadTimer = 3 };
+enum class Walker : std::uint32_t { kNone = 0, kVmStructs = 1, kAsyncGetCallTrace = 2 };
+struct SamplingInfo {
+  std::uint64_t cpu_interval_ns;  // asked for; 0: no CPU samples
+  std::uint64_t wall_interval_ns;
+  CpuClockSource cpu_clock;
+  Walker walker;
+  std::uint64_t start_ns;  // CLOCK_MONOTONIC of bucket 0 of the timeline
+  std::uint64_t cpu_samples;
+  std::uint64_t wall_samples;
+  std::uint64_t failed_samples;  // without a complete stack; counters say why
+  std::uint64_t thread_cpu_ns;   // CPU time of the threads that were sampled: what cpu_samples should add up to
+  std::uint64_t handler_ns;      // spent in signal handlers
+  std::uint64_t handler_p50_ns;  // of one sample
+  std::uint64_t handler_p99_ns;
+  std::uint64_t decoder_cpu_ns;  // CPU time of the agent's own threads
+  std::uint64_t memory_bytes;    // of the agent, without the arena
+  std::uint64_t reserved[6];
 };
 
 struct ArenaHeader {
@@ -69,6 +91,7 @@ struct ArenaHeader {
   std::uint64_t max_path;
   std::uint64_t reserved_words[25];
   std::atomic<std::uint64_t> counters[kMaxCounters];  // by CounterInfo::id (base/counters.def)
+  SamplingInfo sampling;
 };
 static_assert(sizeof(ArenaHeader) <= kHeaderSize);
 
@@ -76,20 +99,22 @@ enum class ChunkKind : std::uint32_t {
   kRecords = 1,   // ClassRecord, MethodRecord, TreeRecord, ThreadRecord, one after the other
   kTree = 2,      // nodes and extra records of one call tree, or waiting for the next tree
   kOverflow = 3,  // OverflowPage at each offset in it that is a multiple of kPageSize
+  kSamples = 4,   // SampleNode, of any tree of samples
+  kTimeline = 5,  // TimelineEntry
 };
 
 struct ChunkHeader {
   ChunkKind kind;
   std::uint32_t tree;               // kTree: which one uses it or was the last to use it
   std::uint64_t size;               // with this header; a multiple of 64
-  std::atomic<std::uint64_t> used;  // kRecords: bytes in use with this header. kTree: not kept
+  std::atomic<std::uint64_t> used;  // kRecords, kTimeline: bytes in use with this header. Else: not kept
   std::uint64_t reserved[5];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
 // --- kRecords: each begins with this and is padded to 8 bytes ---
 
-enum class RecordKind : std::uint16_t { kClass = 1, kMethod = 2, kTree = 3, kThread = 4 };
+enum class RecordKind : std::uint16_t { kClass = 1, kMethod = 2, kTree = 3, kThread = 4, kSampleTree = 5 };
 
 struct RecordHeader {
   RecordKind kind;
@@ -106,8 +131,9 @@ struct ClassRecord {
   std::uint16_t reserved[3];
 };
 enum ClassFlags : std::uint16_t {
-  kClassOfJdk = 1,      // defined by the boot or platform loader
-  kClassUntouched = 2,  // not instrumented; a counter says why
+  kClassOfJdk = 1,        // defined by the boot or platform loader
+  kClassUntouched = 2,    // not instrumented; a counter says why
+  kClassKnownByName = 4,  // seen on stacks: whether it is the JDK's, its name must tell
 };
 
 enum MethodFlags : std::uint16_t {
@@ -116,6 +142,7 @@ enum MethodFlags : std::uint16_t {
   kNative = 4,      // counted where it is called; has no bytecodes
   kIntrinsic = 8,   // replaced by the JIT compiler: counted where it is called, like a native method
   kUntouched = 16,  // left as it was (too large): its callees appear under its caller
+  kPseudo = 32,     // no method: "[unknown code]"; has no class
 };
 
 struct SiteInfo {
@@ -162,6 +189,51 @@ struct ThreadRecord {
   std::uint16_t name_length;     // UTF-8, behind this struct
   std::uint16_t flags;           // bit 0: virtual
   std::uint32_t reserved2;
+};
+
+// A tree of samples. Its id is one of a ThreadRecord, too.
+enum class SampleTreeKind : std::uint8_t { kCpu = 0, kWall = 1 };
+enum class ThreadState : std::uint8_t {  // of the threads whose wall-clock samples a tree has
+  kRunning = 0,
+  kRunnable = 1,
+  kBlocked = 2,
+  kWaiting = 3,
+  kParked = 4,
+  kSleeping = 5,
+  kIo = 6,
+  kNative = 7,
+};
+inline constexpr std::uint8_t kThreadStates = 8;
+struct SampleTreeRecord {
+  RecordHeader header;
+  std::uint32_t tree_id;  // not that of a TreeRecord
+  SampleTreeKind kind;
+  ThreadState state;
+  std::uint16_t reserved;
+  std::uint64_t root;  // address of a SampleNode
+};
+
+// --- kSamples, kTimeline ---
+
+// A method in a context, written by the agent alone. Nodes are aligned to 64 bytes of the file.
+struct SampleNode {
+  std::uint32_t method_id;    // 0: the root of a tree, whose own samples are those that found no room for a context
+  std::uint16_t line;         // of the call, in the caller; 0 if unknown
+  std::uint16_t bci;          // of the call
+  std::uint64_t samples;      // with this method on top of the stack
+  std::uint64_t weight_ns;    // the time they stand for
+  std::uint64_t activations;  // samples that saw it here where the thread's sample before did not
+  std::uint64_t parent;       // address; 0 for the root
+  std::uint64_t first_child;  // address
+  std::uint64_t next_sibling;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(SampleNode) == 64);
+
+inline constexpr std::uint64_t kBucketNs = 20'000'000;
+struct TimelineEntry {
+  std::uint32_t node;    // offset in the file / 64
+  std::uint32_t bucket;  // of kBucketNs since SamplingInfo::start_ns
 };
 
 // --- kTree ---

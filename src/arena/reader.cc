@@ -127,7 +127,8 @@ Result<void> Reader::read_header() {
               .seed = header->seed,
               .max_path = header->max_path,
               .jdk = terminated(header->jdk, sizeof header->jdk),
-              .command = terminated(header->command, sizeof header->command)};
+              .command = terminated(header->command, sizeof header->command),
+              .sampling = header->sampling};
   if ((header->flags & kFlat) != 0) read_flat_header(*header);
   for (std::uint32_t id = 0; id < kMaxCounters; ++id) {
     const std::uint64_t value = header->counters[id].load(std::memory_order_relaxed);
@@ -164,7 +165,11 @@ void Reader::read_chunks() {
       read_records(offset, std::min(used, available));
     } else if (chunk->kind == ChunkKind::kOverflow) {
       read_overflow(offset, available);
-    } else if (chunk->kind != ChunkKind::kTree) {
+    } else if (chunk->kind == ChunkKind::kTimeline) {
+      const std::uint64_t used = chunk->used.load(std::memory_order_acquire);  // pairs with SampleTrees
+      if (used < sizeof(ChunkHeader) || used > size) damage_.add("a chunk of the timeline is too full", offset);
+      read_timeline(offset, std::min(used, available));
+    } else if (chunk->kind != ChunkKind::kTree && chunk->kind != ChunkKind::kSamples) {
       damage_.add("a chunk is of no known kind", offset);
     }
     offset += available;
@@ -194,6 +199,7 @@ void Reader::read_record(std::uint64_t offset, RecordKind kind, std::uint64_t si
     case RecordKind::kMethod: is_complete = read_method(offset, size); break;
     case RecordKind::kThread: is_complete = read_thread(offset, size); break;
     case RecordKind::kTree: is_complete = read_tree(offset, size); break;
+    case RecordKind::kSampleTree: is_complete = read_sample_tree(offset, size); break;
     default: return damage_.add("a record is of no known kind", offset);
   }
   if (!is_complete) damage_.add("a record is shorter than what it holds", offset);
@@ -270,12 +276,32 @@ void Reader::read_overflow(std::uint64_t chunk, std::uint64_t size) {
   }
 }
 
+bool Reader::read_sample_tree(std::uint64_t offset, std::uint64_t size) {
+  if (size < sizeof(SampleTreeRecord)) return false;
+  const auto* record = at<SampleTreeRecord>(offset);
+  if (static_cast<std::uint8_t>(record->kind) > static_cast<std::uint8_t>(SampleTreeKind::kWall) ||
+      static_cast<std::uint8_t>(record->state) >= kThreadStates) {
+    damage_.add("a tree of samples is of no known kind", offset);
+    return true;
+  }
+  sample_trees_.push_back({.id = record->tree_id, .kind = record->kind, .state = record->state, .root = record->root});
+  return true;
+}
+
+void Reader::read_timeline(std::uint64_t chunk, std::uint64_t used) {
+  const std::uint64_t begin = sizeof(ChunkHeader);
+  for (std::uint64_t entry = begin; entry + sizeof(TimelineEntry) <= used; entry += sizeof(TimelineEntry)) {
+    timeline_.push_back(*at<TimelineEntry>(chunk + entry));
+  }
+}
+
 void Reader::index_tables() {
   std::stable_sort(overflows_.begin(), overflows_.end(),
                    [](const OverflowEntry& a, const OverflowEntry& b) { return a.tree_id < b.tree_id; });
   sort_unique(classes_, "class", damage_);
   sort_unique(methods_, "method", damage_);
   sort_unique(trees_, "tree", damage_);
+  sort_unique(sample_trees_, "tree of samples", damage_);
   // Nodes know the call site they hang at; roots do not, so no two trees may have the same.
   std::unordered_set<std::uint64_t> roots;
   std::erase_if(trees_, [&](const TreeEntry& tree) {
@@ -290,6 +316,11 @@ void Reader::index_tables() {
     damage_.add("tree " + std::to_string(tree.id) + " is a member of no known group", tree.address - base_address_);
     tree.group = 0;
   }
+  std::erase_if(sample_trees_, [&](const SampleTreeEntry& tree) {
+    if (roots.insert(tree.root).second) return false;
+    damage_.add("tree " + std::to_string(tree.id) + " has the root of another", tree.root - base_address_);
+    return true;
+  });
 }
 
 std::uint64_t Reader::executed(const TreeEntry& tree) const {

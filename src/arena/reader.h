@@ -52,6 +52,7 @@ struct Summary {
   std::uint64_t max_path;
   std::string_view jdk;
   std::string_view command;
+  SamplingInfo sampling;
 };
 
 struct CounterReading {
@@ -125,6 +126,25 @@ struct Context {
   std::uint64_t bytecodes;  // complete: constants of single-path methods are added. Of a sampled tree: samples
 };
 
+struct SampleTreeEntry {
+  std::uint32_t id;
+  SampleTreeKind kind;
+  ThreadState state;
+  std::uint64_t root;  // address of its root SampleNode
+};
+
+// A node of a tree of samples.
+struct SampleContext {
+  std::uint32_t depth;  // 1 for what the thread itself started; 0: samples that found no room
+  std::uint32_t method_id;
+  const MethodEntry* method;  // null if the arena has no record of it
+  std::uint16_t line;         // of the call, in the caller
+  std::uint64_t samples;
+  std::uint64_t weight_ns;
+  std::uint64_t activations;
+  std::uint32_t place;  // in the file, as TimelineEntry::node names it
+};
+
 // Context::method_id of what stands for "all that is deeper than --max-depth": it has no counts of its own, only
 // callees.
 inline constexpr std::uint32_t kDeeperId = 0xfffffffe;
@@ -154,6 +174,8 @@ class Reader {
   [[nodiscard]] const std::vector<MethodEntry>& methods() const { return methods_; }       // by id
   [[nodiscard]] const std::vector<TreeEntry>& trees() const { return trees_; }             // by id
   [[nodiscard]] const std::vector<ThreadEntry>& threads() const { return threads_; }       // in order of their start
+  [[nodiscard]] const std::vector<SampleTreeEntry>& sample_trees() const { return sample_trees_; }  // by id
+  [[nodiscard]] const std::vector<TimelineEntry>& timeline() const { return timeline_; }  // in the order of decoding
   // Null if there is none.
   [[nodiscard]] const ClassEntry* find_class(std::uint32_t id) const;
   [[nodiscard]] const MethodEntry* find_method(std::uint32_t id) const;
@@ -170,6 +192,8 @@ class Reader {
   [[nodiscard]] TreeState state_of(const TreeEntry& tree) const;
   // Tree 0: of threads that have none.
   [[nodiscard]] Overflow overflow_of(std::uint32_t tree_id) const;
+  // The same for a tree of samples; callees of one caller by method and line.
+  void walk(const SampleTreeEntry& tree, const std::function<void(const SampleContext&)>& visit, Damage& damage) const;
 
   // Mode exact:flat: there are no trees. Threads have blocks (ThreadEntry::tree_id) from kFirstFlatBlock on, and what
   // is visited are methods, by id, at depth 1.
@@ -181,6 +205,7 @@ class Reader {
 
  private:
   friend class TreeWalk;
+  friend class SampleWalk;
 
   Reader() = default;
   Result<void> read_header();
@@ -193,6 +218,8 @@ class Reader {
   bool read_thread(std::uint64_t offset, std::uint64_t size);
   bool read_tree(std::uint64_t offset, std::uint64_t size);
   void read_overflow(std::uint64_t chunk, std::uint64_t size);
+  bool read_sample_tree(std::uint64_t offset, std::uint64_t size);
+  void read_timeline(std::uint64_t chunk, std::uint64_t used);
   void index_tables();
   // Where an address of the target lies in the file, if `size` bytes in use are there and it is aligned.
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t size) const;
@@ -221,6 +248,8 @@ class Reader {
     std::uint64_t offset;  // of its OverflowPage
   };
   std::vector<OverflowEntry> overflows_;  // by tree
+  std::vector<SampleTreeEntry> sample_trees_;
+  std::vector<TimelineEntry> timeline_;
   Damage damage_;
 };
 

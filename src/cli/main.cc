@@ -69,9 +69,10 @@ void add_roundtrip(CLI::App& parent, RoundtripOptions& options, Command& chosen)
 void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("run", "Start a JVM and record it; its exit code is ours");
   app->add_option("--mode", options.mode,
-                  "What to record: exact (every call and executed bytecode, with contexts) or\n"
-                  "exact:flat (the same per method and thread, without contexts: much cheaper) or\n"
-                  "bytecode[:granularity=10000,jitter=100,seed=1,maxpath=0] (a sample every so many bytecodes)")
+                  "What to record, one or more of: exact (every call and executed bytecode, with contexts),\n"
+                  "exact:flat (the same per method and thread, without contexts: much cheaper),\n"
+                  "bytecode[:granularity=10000,jitter=100,seed=1,maxpath=0] (a sample every so many bytecodes),\n"
+                  "cpu[:1ms] (samples of CPU time), wall[:10ms] (samples of all threads)")
       ->capture_default_str();
   app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")
       ->type_name("FILE");
@@ -84,6 +85,11 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
       ->capture_default_str();
   app->add_option("--scheme", options.scheme)->group("");  // for comparison only: docs/reference/command-line.md
+  app->add_option("--clock", options.clock,
+                  "What CPU samples go by; timer: thread timers even if perf events may be used")
+      ->capture_default_str();
+  app->add_option("--walker", options.walker, "How samples find stacks; agct: by the JVM's AsyncGetCallTrace, slower")
+      ->capture_default_str();
   app->add_option("--memory", options.memory, "How far the recording may grow while the program runs, e.g. 512M")
       ->capture_default_str();
   app->add_option("--max-depth", options.max_depth, "Keep paths of so many methods at most; deeper ones are summed up")
@@ -99,6 +105,7 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->footer(
       "Examples:\n"
       "  sonde run -- java -cp classes org.acme.Main\n"
+      "  sonde run --mode cpu:1ms -- java -jar app.jar\n"
       "  sonde run --no-jdk -o main.sonde -- java -jar app.jar --port 8080\n"
       "  sonde report main.sonde");
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
@@ -107,7 +114,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
 const std::map<std::string, profile::Grouping> kGroupings = {
     {"method", profile::Grouping::kMethod},   {"class", profile::Grouping::kClass},
     {"package", profile::Grouping::kPackage}, {"thread", profile::Grouping::kThread},
-    {"line", profile::Grouping::kLine},       {"callsite", profile::Grouping::kCallsite}};
+    {"line", profile::Grouping::kLine},       {"callsite", profile::Grouping::kCallsite},
+    {"state", profile::Grouping::kState}};
 const std::map<std::string, SortBy> kSorts = {{"self", SortBy::kSelf}, {"total", SortBy::kTotal}};
 
 void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {

@@ -109,8 +109,9 @@ std::string recording_header(const profile::Profile& profile) {
 nlohmann::ordered_json amounts_json(const profile::Amounts& amounts) {
   nlohmann::ordered_json json;
   for (const profile::MetricInfo& info : profile::kMetrics) {
-    // Only sampled recordings have samples; what was counted is always there, also if it is zero.
-    if (info.metric == profile::Metric::kSamples && amounts.samples == 0) continue;
+    // What was counted is always there, also if it is zero; samples and times only if there are any.
+    const bool is_counted = info.metric == profile::Metric::kCalls || info.metric == profile::Metric::kBytecodes;
+    if (!is_counted && amounts.of(info.metric) == 0) continue;
     json[std::string(info.name)] = amounts.of(info.metric);
   }
   return json;

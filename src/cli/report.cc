@@ -8,6 +8,7 @@
 
 #include "base/glob.h"
 #include "cli/recording_file.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
 
@@ -50,9 +51,10 @@ namespace {
 std::string counted(const ReportView& view) {
   std::size_t contexts = 0;
   for (const profile::Thread* thread : view.threads) contexts += thread->end_node - thread->first_node - 1;
-  std::string text = fmt::format("Counted   {} {}", grouped(view.whole_value()), profile::name_of(view.metric));
+  std::string text =
+      fmt::format("Counted   {} {}", amount_text(view.metric, view.whole_value()), profile::name_of(view.metric));
   for (const Metric other : view.others) {
-    text += fmt::format(", {} {}", grouped(view.whole.of(other)), profile::name_of(other));
+    text += fmt::format(", {} {}", amount_text(other, view.whole.of(other)), profile::name_of(other));
   }
   return text + fmt::format(", {} contexts, {} {}\n", view.has_contexts() ? grouped(contexts) : "no",
                             grouped(view.threads.size()), view.threads.size() == 1 ? "thread" : "threads");
@@ -63,6 +65,7 @@ void print_json(const ReportView& view, const std::vector<bool>& is_focused, con
   json.update(recording_json(view.profile));
   json["metric"] = profile::name_of(view.metric);
   json["sum"] = amounts_json(view.whole);
+  if (view.profile.recording.time_sampling.is_on()) json["time_sampling"] = sampling_json(view.profile);
   if (view.options.tree) {
     add_tree(view, json);
   } else if (!view.options.focus.empty()) {
@@ -74,7 +77,7 @@ void print_json(const ReportView& view, const std::vector<bool>& is_focused, con
 }
 
 void print_text(const ReportView& view, const std::vector<bool>& is_focused, const Console& console) {
-  console.data(recording_header(view.profile) + counted(view) + "\n");
+  console.data(recording_header(view.profile) + sampling_lines(view.profile) + counted(view) + "\n");
   if (view.options.tree) {
     console.data(tree_text(view, console));
   } else if (!view.options.focus.empty()) {

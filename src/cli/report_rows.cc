@@ -6,6 +6,7 @@
 
 #include "cli/recording_file.h"
 #include "cli/report.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
 #include "profile/places.h"
@@ -26,6 +27,7 @@ std::string_view name_of(Grouping grouping) {
     case Grouping::kThread: return "thread";
     case Grouping::kLine: return "line";
     case Grouping::kCallsite: return "callsite";
+    case Grouping::kState: return "state";
   }
   return "";
 }
@@ -42,6 +44,7 @@ std::uint64_t sort_value(const ReportView& view, const profile::Sum& sum) {
 void filter_rows(const ReportView& view, std::vector<SumRow>& rows) {
   if (view.filter.accepts_everything()) return;
   switch (view.options.by) {
+    case Grouping::kState:
     case Grouping::kThread: return;  // has no method, so no pattern speaks of it
     case Grouping::kClass:
     case Grouping::kPackage: {  // stay if one of their methods is accepted
@@ -107,6 +110,14 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
   json["total"] = amounts_json(row.sum.total);
   json["self_percent"] = share_percent(row.sum.self.of(view.metric), view.whole_value());
   json["total_percent"] = share_percent(row.sum.total.of(view.metric), view.whole_value());
+  if (is_sampled(view.metric)) {
+    const auto interval = [&](std::uint64_t part) {
+      const profile::Interval i = confidence_of(view.profile, view.metric, part, view.whole_value());
+      return nlohmann::ordered_json{{"low", 100 * i.low}, {"high", 100 * i.high}};
+    };
+    json["self_percent_95"] = interval(row.sum.self.of(view.metric));
+    json["total_percent_95"] = interval(row.sum.total.of(view.metric));
+  }
   return json;
 }
 
@@ -115,7 +126,9 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
 std::string rows_text(const ReportView& view, const Console& console) {
   const ShownRows shown = shown_rows(view);
   const std::string metric(profile::name_of(view.metric));
-  std::vector<Cell> header = {"self", metric};
+  std::vector<Cell> header = {"self"};
+  if (is_sampled(view.metric)) header.emplace_back("95 % sure");
+  header.emplace_back(metric);
   if (view.has_contexts()) header.insert(header.end(), {"total", metric});
   for (const Metric other : view.others) header.emplace_back(std::string(profile::name_of(other)));
   header.emplace_back(std::string(name_of(view.options.by)));
@@ -123,9 +136,13 @@ std::string rows_text(const ReportView& view, const Console& console) {
   for (const SumRow& row : shown.rows) {
     const std::uint64_t self = row.sum.self.of(view.metric);
     const std::uint64_t total = row.sum.total.of(view.metric);
-    std::vector<Cell> cells = {percent(self, view.whole_value()), grouped(self)};
-    if (view.has_contexts()) cells.insert(cells.end(), {percent(total, view.whole_value()), grouped(total)});
-    for (const Metric other : view.others) cells.emplace_back(grouped(row.sum.self.of(other)));
+    std::vector<Cell> cells = {percent(self, view.whole_value())};
+    if (is_sampled(view.metric))
+      cells.emplace_back(confidence_text(confidence_of(view.profile, view.metric, self, view.whole_value())));
+    cells.emplace_back(amount_text(view.metric, self));
+    if (view.has_contexts())
+      cells.insert(cells.end(), {percent(total, view.whole_value()), amount_text(view.metric, total)});
+    for (const Metric other : view.others) cells.emplace_back(amount_text(other, row.sum.self.of(other)));
     cells.emplace_back(row.name);
     table.add(std::move(cells));
   }

@@ -6,6 +6,7 @@
 
 #include "cli/recording_file.h"
 #include "cli/report.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/merged_tree.h"
 #include "profile/metric.h"
@@ -169,9 +170,10 @@ std::string tree_text(const ReportView& view, const Console& console) {
   for (const TreeLine& line : tree.lines()) {
     const bool is_context = line.kind == TreeLine::Kind::kContext;
     const std::uint64_t total = line.sum.total.of(view.metric);
-    std::vector<Cell> cells = {percent(total, view.whole_value()), grouped(total),
-                               is_context ? grouped(line.sum.self.of(view.metric)) : ""};
-    for (const Metric other : view.others) cells.emplace_back(is_context ? grouped(line.sum.self.of(other)) : "");
+    std::vector<Cell> cells = {percent(total, view.whole_value()), amount_text(view.metric, total),
+                               is_context ? amount_text(view.metric, line.sum.self.of(view.metric)) : ""};
+    for (const Metric other : view.others)
+      cells.emplace_back(is_context ? amount_text(other, line.sum.self.of(other)) : "");
     cells.push_back(context_cell(view, line, console));
     table.add(std::move(cells));
   }

@@ -14,10 +14,10 @@
 #include <fstream>
 #include <system_error>
 
-#include "cli/bytecode_mode.h"
 #include "cli/follow.h"
 #include "cli/intrinsics.h"
 #include "cli/jdk_methods.h"
+#include "cli/modes.h"
 #include "store/store.h"
 
 namespace sonde::cli {
@@ -108,6 +108,12 @@ std::string printable_command(const std::vector<std::string>& command) {
   return text;
 }
 
+// What the agent must know to count; a JVM that is only sampled by time starts without.
+Result<std::vector<std::uint8_t>> known_methods(const Modes& modes, const fs::path& java_home, bool count_intrinsics) {
+  if (!modes.is_instrumented()) return std::vector<std::uint8_t>();
+  return methods_counted_by_callers(java_home, count_intrinsics);
+}
+
 // "-Xss1m" as "-Xss6m". Probes make stack frames larger, most of all those of code that is compiled but not optimised
 // yet; a program that recurses as deep as its stack allows must still be able to. HotSpot takes 1 GiB at most.
 std::string larger_stack(const std::string& option) {
@@ -128,14 +134,19 @@ struct Places {
   fs::path live;
 };
 
-Result<void> write_options(const RunOptions& options, const Places& places) {
+Result<void> write_options(const RunOptions& options, const Modes& modes, const Places& places) {
   std::ofstream file(places.live / "options");
-  file << "command " << printable_command(options.command) << "\nmode " << options.mode << "\nscheme " << options.scheme
-       << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
+  file << "command " << printable_command(options.command) << "\nexact "
+       << (modes.flat                ? "flat"
+           : modes.is_instrumented() ? "1"
+                                     : "0")
+       << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nwalker " << options.walker
+       << "\nclock " << options.clock << "\nscheme " << options.scheme << "\nprecise "
+       << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
        << parse_size(options.memory) << "\nmax-depth " << options.max_depth << "\nfold-recursion "
        << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics " << (options.intrinsics == "count" ? 1 : 0) << "\n";
-  if (is_bytecode_mode(options.mode)) {
-    const BytecodeMode mode = TRY(parse_bytecode_mode(options.mode));
+  if (modes.bytecode) {
+    const BytecodeMode& mode = *modes.bytecode;
     file << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
          << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
   }
@@ -154,6 +165,7 @@ Result<void> write_options(const RunOptions& options, const Places& places) {
 
 Result<void> prepare_folder(const RunOptions& options, const Places& places) {
   const fs::path& live = places.live;
+  const Modes modes = TRY(parse_modes(options.mode));
   std::error_code error;
   if (fs::exists(live, error)) {
     return Error{ErrorCode::kInvalidArgument,
@@ -166,9 +178,8 @@ Result<void> prepare_folder(const RunOptions& options, const Places& places) {
                  {.path = live.string(), .byte_offset = {}}};
   }
   fs::permissions(live, fs::perms::owner_all, error);
-  TRY(write_options(options, places));
-  const std::vector<std::uint8_t> known =
-      TRY(methods_counted_by_callers(places.java_home, options.intrinsics == "count"));
+  TRY(write_options(options, modes, places));
+  const std::vector<std::uint8_t> known = TRY(known_methods(modes, places.java_home, options.intrinsics == "count"));
   std::ofstream known_file(live / "known", std::ios::binary);
   known_file.write(reinterpret_cast<const char*>(known.data()), static_cast<std::streamsize>(known.size()));
   if (!known_file.flush()) {
@@ -216,11 +227,16 @@ bool environment_sets_stack() {
 }
 
 Result<std::vector<std::string>> child_command(const RunOptions& options, const Places& places) {
+  const Modes modes = TRY(parse_modes(options.mode));
   std::vector<std::string> command = {places.java.string(),
-                                      "-agentpath:" + places.agent.string() + "=" + fs::absolute(places.live).string(),
-                                      // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
-                                      "-XX:-DontCompileHugeMethods"};
-  if (!environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
+                                      "-agentpath:" + places.agent.string() + "=" + fs::absolute(places.live).string()};
+  // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
+  if (modes.is_instrumented()) command.emplace_back("-XX:-DontCompileHugeMethods");
+  if (modes.is_instrumented() && !environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
+  if (modes.is_sampled()) {
+    // Without it, compiled code knows its lines and inlined methods at calls only.
+    command.insert(command.end(), {"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"});
+  }
   if (options.intrinsics == "count") {
     for (std::string& option : TRY(options_without_intrinsics(places.java_home))) command.push_back(std::move(option));
   }
@@ -229,7 +245,7 @@ Result<std::vector<std::string>> child_command(const RunOptions& options, const 
   for (; i < options.command.size(); ++i) {
     const std::string& word = options.command[i];
     if (!word.starts_with("-") || word == "-jar" || word == "-m" || word == "--module") break;
-    command.push_back(adapted(word));
+    command.push_back(modes.exact ? adapted(word) : word);
     if (takes_an_argument(word) && i + 1 < options.command.size()) command.push_back(options.command[++i]);
   }
   for (; i < options.command.size(); ++i) command.push_back(options.command[i]);
@@ -266,17 +282,15 @@ int run_child(std::vector<std::string> command) {
 }
 
 Result<void> check_options(const RunOptions& options) {
-  if (is_bytecode_mode(options.mode)) {
-    TRY(parse_bytecode_mode(options.mode));
-  } else if (options.mode != "exact" && options.mode != "exact:flat") {
-    return invalid("unknown mode `" + options.mode + "`; there are: exact, exact:flat, bytecode");
-  }
-  if (options.mode == "exact:flat" && (options.max_depth != 0 || options.fold_recursion))
+  const Modes modes = TRY(parse_modes(options.mode));
+  if (modes.flat && (options.max_depth != 0 || options.fold_recursion))
     return invalid("--max-depth and --fold-recursion are about contexts, which exact:flat does not have");
   if (options.intrinsics != "calls" && options.intrinsics != "count")
     return invalid("--intrinsics is `calls` or `count`");
   if (options.follow && options.intrinsics == "count")
     return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
+  if (options.clock != "auto" && options.clock != "timer") return invalid("--clock is `auto` or `timer`");
+  if (options.walker != "auto" && options.walker != "agct") return invalid("--walker is `auto` or `agct`");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
   if (options.scheme != "sites" && options.scheme != "paper") return invalid("--scheme is `sites` or `paper`");
   if (options.scheme == "paper" && options.mode != "exact") return invalid("--scheme paper is for --mode exact only");

@@ -18,6 +18,8 @@ struct RunOptions {
   std::string blocks = "precise";  // or "default": whole blocks (papers/001)
   std::string scheme = "sites";    // or "paper": that of papers/001, for comparison
   bool no_jdk = false;
+  std::string clock = "auto";   // or "timer"
+  std::string walker = "auto";  // or "agct": stacks by AsyncGetCallTrace
   std::string memory = "8G";
   std::uint32_t max_depth = 0;  // 0: no limit
   bool fold_recursion = false;

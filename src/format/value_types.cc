@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::array kValueTypes = {ValueType{profile::Metric::kCalls, "calls", "count"},
                                     ValueType{profile::Metric::kBytecodes, "bytecodes", "count"},
-                                    ValueType{profile::Metric::kSamples, "samples", "count"}};
+                                    ValueType{profile::Metric::kSamples, "samples", "count"},
+                                    ValueType{profile::Metric::kCpuNs, "cpu_ns", "nanoseconds"},
+                                    ValueType{profile::Metric::kWallNs, "wall_ns", "nanoseconds"}};
 
 }  // namespace
 

@@ -12,6 +12,9 @@ void CallTree::reserve(std::size_t nodes) {
   calls.reserve(nodes);
   bytecodes.reserve(nodes);
   samples.reserve(nodes);
+  cpu_ns.reserve(nodes);
+  wall_ns.reserve(nodes);
+  activations.reserve(nodes);
 }
 
 void CallTree::push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
@@ -22,6 +25,17 @@ void CallTree::push(std::uint32_t node_depth, MethodId node_method, std::uint16_
   calls.push_back(node_calls);
   bytecodes.push_back(node_bytecodes);
   samples.push_back(node_samples);
+  cpu_ns.push_back(0);
+  wall_ns.push_back(0);
+  activations.push_back(0);
+}
+
+void CallTree::push_sampled(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line,
+                            const Sampled& values) {
+  push(node_depth, node_method, node_line, 0, 0, values.samples);
+  cpu_ns.back() = values.cpu_ns;
+  wall_ns.back() = values.wall_ns;
+  activations.back() = values.activations;
 }
 
 Result<void> CallTree::seal() {

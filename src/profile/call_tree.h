@@ -24,16 +24,19 @@ namespace sonde::profile {
 using MethodId = Id<struct MethodTag, std::uint32_t>;  // index into Profile::methods
 using NodeId = Id<struct NodeTag, std::uint32_t>;      // index into CallTree
 
-enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples };
+enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs };
 
 struct CallTree {
   std::vector<std::uint32_t> depth;
   std::vector<MethodId> method;
   std::vector<std::uint16_t> line;  // of the call, in the caller's source file; 0 if unknown
   std::vector<std::uint64_t> calls;
-  std::vector<std::uint64_t> bytecodes;  // executed by the method itself; of a sampled recording an estimate
-  std::vector<std::uint64_t> samples;    // 0 unless the recording is a sampled one
-  std::vector<std::uint32_t> end;        // derived by seal()
+  std::vector<std::uint64_t> bytecodes;    // executed by the method itself; of mode bytecode an estimate
+  std::vector<std::uint64_t> samples;      // of mode bytecode, or of CPU time, with the method on top of the stack
+  std::vector<std::uint64_t> cpu_ns;       // that samples stand for
+  std::vector<std::uint64_t> wall_ns;      // of wall-clock samples, which have trees of their own
+  std::vector<std::uint64_t> activations;  // samples of either kind that saw it where the one before did not
+  std::vector<std::uint32_t> end;          // derived by seal()
 
   [[nodiscard]] std::size_t size() const { return depth.size(); }
   [[nodiscard]] std::uint32_t end_of(std::uint32_t node) const { return end[node]; }
@@ -41,6 +44,8 @@ struct CallTree {
     switch (metric) {
       case Metric::kCalls: return calls;
       case Metric::kBytecodes: return bytecodes;
+      case Metric::kCpuNs: return cpu_ns;
+      case Metric::kWallNs: return wall_ns;
       case Metric::kSamples: break;
     }
     return samples;
@@ -49,6 +54,13 @@ struct CallTree {
   void reserve(std::size_t nodes);
   void push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
             std::uint64_t node_bytecodes, std::uint64_t node_samples = 0);
+  struct Sampled {
+    std::uint64_t samples = 0;
+    std::uint64_t cpu_ns = 0;
+    std::uint64_t wall_ns = 0;
+    std::uint64_t activations = 0;
+  };
+  void push_sampled(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, const Sampled& values);
   // Checks that the depths are those of a tree and derives `end`. To be called once all nodes are there.
   Result<void> seal();
 };

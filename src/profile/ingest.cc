@@ -12,17 +12,29 @@
 
 #include "base/modified_utf8.h"
 #include "profile/group_tree.h"
+#include "profile/ingest_samples.h"
 
 namespace sonde::profile {
 namespace {
+
+std::string mode_of(const arena::Summary& summary) {
+  std::string mode;
+  const auto add = [&](bool is_on, const char* name) {
+    if (is_on) mode += (mode.empty() ? "" : ",") + std::string(name);
+  };
+  const bool is_flat = (summary.flags & arena::kFlat) != 0;
+  const bool is_sampled = (summary.flags & arena::kSampled) != 0;
+  add((summary.flags & arena::kTimeOnly) == 0, is_sampled ? "bytecode" : is_flat ? "exact:flat" : "exact");
+  add(summary.sampling.cpu_interval_ns != 0, "cpu");
+  add(summary.sampling.wall_interval_ns != 0, "wall");
+  return mode;
+}
 
 Recording recording_of(const arena::Summary& summary) {
   const auto has = [&](arena::HeaderFlags flag) { return (summary.flags & flag) != 0; };
   Recording recording = {.command = printable(summary.command),
                          .jdk = printable(summary.jdk),
-                         .mode = has(arena::kSampled) ? "bytecode"
-                                 : has(arena::kFlat)  ? "exact:flat"
-                                                      : "exact",
+                         .mode = mode_of(summary),
                          .is_live = true,
                          .is_precise = has(arena::kPrecise),
                          .includes_jdk = has(arena::kJdkIncluded),
@@ -31,7 +43,8 @@ Recording recording_of(const arena::Summary& summary) {
                          .end_ns = summary.end_ns,
                          .own_cpu_ns = summary.own_cpu_ns,
                          .arena_bytes = summary.used_bytes,
-                         .arena_capacity = summary.capacity};
+                         .arena_capacity = summary.capacity,
+                         .time_sampling = sampling_of(summary.sampling)};
   if (has(arena::kSampled)) {
     recording.sampling = {.granularity = summary.granularity,
                           .jitter = summary.jitter,
@@ -49,6 +62,7 @@ Recording recording_of(const arena::Summary& summary) {
 MethodKind kind_of(const arena::MethodEntry& entry) {
   if ((entry.flags & arena::kNative) != 0) return MethodKind::kNative;
   if ((entry.flags & arena::kIntrinsic) != 0) return MethodKind::kIntrinsic;
+  if ((entry.flags & arena::kPseudo) != 0) return MethodKind::kPseudo;
   return MethodKind::kJava;
 }
 
@@ -68,6 +82,10 @@ class Ingest {
     add_methods();
     add_trees();
     add_flat_blocks();
+    std::unordered_map<std::uint32_t, Thread> threads = threads_by_tree();
+    add_samples(reader_, profile_, damage_, threads, [&](const arena::SampleContext& context) {
+      return context.depth == 0 ? pseudo_method(std::string(kOverflowName)) : method_of(context);
+    });
     if (profile_.tree.size() > std::numeric_limits<std::uint32_t>::max()) {
       return Error{ErrorCode::kTooLarge, "more than 4 billion contexts"};
     }
@@ -97,7 +115,9 @@ class Ingest {
     method_by_entry_.reserve(reader_.methods().size());
     for (const arena::MethodEntry& entry : reader_.methods()) {
       ClassId cls;
-      if (entry.class_id == 0) {
+      if ((entry.flags & arena::kPseudo) != 0) {
+        cls = ClassId(0);
+      } else if (entry.class_id == 0) {
         const std::uint16_t flags = is_named_like_jdk(entry.class_name) ? arena::kClassOfJdk : 0;
         cls = intern_class({.id = 0, .flags = flags, .name = entry.class_name, .source_file = {}});
       } else if (const auto it = class_by_id.find(entry.class_id); it != class_by_id.end()) {
@@ -119,9 +139,10 @@ class Ingest {
     std::string name = printable(entry.name);
     const auto [it, is_new] = classes_.try_emplace(name, ClassId(static_cast<std::uint32_t>(profile_.classes.size())));
     if (is_new) {
-      profile_.classes.push_back({.name = std::move(name),
+      profile_.classes.push_back({.name = name,
                                   .source_file = printable(entry.source_file),
-                                  .is_jdk = (entry.flags & arena::kClassOfJdk) != 0,
+                                  .is_jdk = (entry.flags & arena::kClassOfJdk) != 0 ||
+                                            ((entry.flags & arena::kClassKnownByName) != 0 && is_named_like_jdk(name)),
                                   .is_untouched = (entry.flags & arena::kClassUntouched) != 0});
     }
     return it->second;
@@ -278,7 +299,8 @@ class Ingest {
     reader_.visit_flat(block, visit, damage_);
   }
 
-  MethodId method_of(const arena::Context& context) {
+  template <typename Context>
+  MethodId method_of(const Context& context) {
     if (context.method != nullptr) {
       return method_by_entry_[static_cast<std::size_t>(context.method - reader_.methods().data())];
     }

@@ -15,7 +15,8 @@ struct MetricInfo {
   std::string_view name;
 };
 // Samples come before what is estimated from them.
-inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kSamples, "samples"},
+inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kCpuNs, "cpu_ns"},
+                                        MetricInfo{Metric::kWallNs, "wall_ns"}, MetricInfo{Metric::kSamples, "samples"},
                                         MetricInfo{Metric::kBytecodes, "bytecodes"}};
 
 std::string_view name_of(Metric metric);

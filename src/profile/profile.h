@@ -31,10 +31,37 @@ struct Sampling {
   [[nodiscard]] bool is_on() const { return granularity != 0; }
 };
 
+// How time was sampled; as arena::SamplingInfo has it. All zero: nothing was sampled.
+struct TimeSampling {
+  std::uint64_t cpu_interval_ns = 0;
+  std::uint64_t wall_interval_ns = 0;
+  std::string cpu_clock;  // "perf", "perf-user", "thread-timer"
+  std::string walker;     // "vmstructs", "asyncgetcalltrace"
+  std::uint64_t cpu_samples = 0;
+  std::uint64_t wall_samples = 0;
+  std::uint64_t failed_samples = 0;
+  std::uint64_t thread_cpu_ns = 0;  // of the threads that were sampled
+  std::uint64_t handler_ns = 0;
+  std::uint64_t handler_p50_ns = 0;
+  std::uint64_t handler_p99_ns = 0;
+  std::uint64_t decoder_cpu_ns = 0;
+  std::uint64_t memory_bytes = 0;
+
+  [[nodiscard]] bool is_on() const { return cpu_interval_ns != 0 || wall_interval_ns != 0; }
+};
+
+// Samples of one node in one stretch of time.
+struct TimelineEntry {
+  std::uint32_t bucket;  // of kBucketNs, from the start of the recording
+  std::uint32_t node;
+  std::uint32_t samples;
+};
+inline constexpr std::uint64_t kBucketNs = 20'000'000;
+
 struct Recording {
   std::string command;  // main class and arguments
   std::string jdk;
-  std::string mode;  // "exact", "exact:flat", "bytecode"
+  std::string mode;  // "exact", "exact:flat", "bytecode", "cpu", "exact,cpu,wall" …
   Sampling sampling = {};
   State state = State::kStarting;
   bool is_live = false;       // read from the arena, not from a finished file
@@ -49,9 +76,10 @@ struct Recording {
   std::uint64_t arena_capacity = 0;
   std::uint64_t damage_count = 0;  // places in the arena that made no sense and were left out
   std::vector<std::string> damage_notes;
+  TimeSampling time_sampling;
 
   // Counts per method and thread; every context is one method.
-  [[nodiscard]] bool is_flat() const { return mode == "exact:flat"; }
+  [[nodiscard]] bool is_flat() const { return mode.starts_with("exact:flat"); }
 };
 
 struct Class {
@@ -95,6 +123,7 @@ struct Thread {
   std::uint64_t start_ns = 0;
   std::uint32_t first_node = 0;  // its root
   std::uint32_t end_node = 0;
+  std::string state;  // that its wall-clock samples were taken in: "running", "parked" …; "" for other trees
 
   [[nodiscard]] std::string display_name() const;  // "main", "worker-1 (and 3 more)"
 };
@@ -116,6 +145,7 @@ struct Profile {
   std::vector<Thread> threads;
   std::vector<CounterValue> counters;  // those that are not 0, by id
   CallTree tree;
+  std::vector<TimelineEntry> timeline;  // by bucket, then node
 
   Profile();
 

@@ -104,11 +104,14 @@ std::vector<SumRow> by_name(const Profile& profile, std::span<const Thread* cons
   return rows_that_occur(std::move(rows), occurs);
 }
 
-std::vector<SumRow> by_thread(const Profile& profile, std::span<const Thread* const> threads) {
+// One row for each name_of(thread).
+template <typename NameOf>
+std::vector<SumRow> by_thread(const Profile& profile, std::span<const Thread* const> threads, const NameOf& name_of) {
   Keys keys;
   std::vector<SumRow> rows;
   for (const Thread* thread : threads) {
-    const std::string name = thread->display_name();
+    const std::string name = name_of(*thread);
+    if (name.empty()) continue;
     const std::uint32_t key = keys.key_of(name);
     if (key == rows.size()) rows.push_back({.name = name, .method = kRootMethod, .sum = {}});
     const Thread* one[] = {thread};
@@ -183,7 +186,12 @@ std::vector<Sum> sums_by_method(const Profile& profile) {
 
 std::vector<SumRow> sums_by(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
   switch (grouping) {
-    case Grouping::kThread: return by_thread(profile, threads);
+    case Grouping::kThread:
+      return by_thread(profile, threads, [](const Thread& thread) { return thread.display_name(); });
+    case Grouping::kState:
+      return by_thread(profile, threads, [](const Thread& thread) {
+        return thread.state.empty() ? std::string() : thread.display_name() + ": " + thread.state;
+      });
     case Grouping::kLine:
     case Grouping::kCallsite: return by_place(profile, threads, grouping);
     default: return by_name(profile, threads, grouping);

@@ -18,12 +18,16 @@ namespace sonde::profile {
 struct Amounts {
   std::uint64_t calls = 0;
   std::uint64_t bytecodes = 0;
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t wall_ns = 0;
   std::uint64_t samples = 0;
 
   [[nodiscard]] std::uint64_t of(Metric metric) const {
     switch (metric) {
       case Metric::kCalls: return calls;
       case Metric::kBytecodes: return bytecodes;
+      case Metric::kCpuNs: return cpu_ns;
+      case Metric::kWallNs: return wall_ns;
       case Metric::kSamples: break;
     }
     return samples;
@@ -32,6 +36,8 @@ struct Amounts {
     switch (metric) {
       case Metric::kCalls: return calls;
       case Metric::kBytecodes: return bytecodes;
+      case Metric::kCpuNs: return cpu_ns;
+      case Metric::kWallNs: return wall_ns;
       case Metric::kSamples: break;
     }
     return samples;
@@ -39,6 +45,8 @@ struct Amounts {
   Amounts& operator+=(const Amounts& other) {
     calls += other.calls;
     bytecodes += other.bytecodes;
+    cpu_ns += other.cpu_ns;
+    wall_ns += other.wall_ns;
     samples += other.samples;
     return *this;
   }
@@ -47,22 +55,35 @@ struct Amounts {
 
 // What a context has itself.
 inline Amounts amounts_of(const CallTree& tree, std::uint32_t node) {
-  return {.calls = tree.calls[node], .bytecodes = tree.bytecodes[node], .samples = tree.samples[node]};
+  return {.calls = tree.calls[node],
+          .bytecodes = tree.bytecodes[node],
+          .cpu_ns = tree.cpu_ns[node],
+          .wall_ns = tree.wall_ns[node],
+          .samples = tree.samples[node]};
 }
 // Adds a node to a tree that is being made.
 inline void push(CallTree& tree, std::uint32_t depth, MethodId method, std::uint16_t line, const Amounts& self) {
   tree.push(depth, method, line, self.calls, self.bytecodes, self.samples);
+  tree.cpu_ns.back() = self.cpu_ns;
+  tree.wall_ns.back() = self.wall_ns;
 }
 
 // What contexts have with everything below them, in constant time each.
 class Totals {
  public:
   explicit Totals(const CallTree& tree)
-      : tree_(tree), calls_(tree.calls), bytecodes_(tree.bytecodes), samples_(tree.samples) {}
+      : tree_(tree),
+        calls_(tree.calls),
+        bytecodes_(tree.bytecodes),
+        cpu_ns_(tree.cpu_ns),
+        wall_ns_(tree.wall_ns),
+        samples_(tree.samples) {}
   [[nodiscard]] Amounts of(std::uint32_t node) const {
     const std::uint32_t end = tree_.end_of(node);
     return {.calls = calls_.between(node, end),
             .bytecodes = bytecodes_.between(node, end),
+            .cpu_ns = cpu_ns_.between(node, end),
+            .wall_ns = wall_ns_.between(node, end),
             .samples = samples_.between(node, end)};
   }
 
@@ -70,6 +91,8 @@ class Totals {
   const CallTree& tree_;
   PrefixSums calls_;
   PrefixSums bytecodes_;
+  PrefixSums cpu_ns_;
+  PrefixSums wall_ns_;
   PrefixSums samples_;
 };
 
@@ -79,7 +102,7 @@ struct Sum {
   bool operator==(const Sum&) const = default;
 };
 
-enum class Grouping : std::uint8_t { kMethod, kClass, kPackage, kThread, kLine, kCallsite };
+enum class Grouping : std::uint8_t { kMethod, kClass, kPackage, kThread, kLine, kCallsite, kState };
 
 struct SumRow {
   std::string name;  // "java.util.HashMap.put", "java.util.HashMap", "java.util", "main"; of lines and call sites "":

@@ -5,6 +5,7 @@
 #include "store/columns.h"
 #include "store/names.h"
 #include "store/read.h"
+#include "store/samples.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 
@@ -67,6 +68,9 @@ Result<void> read_meta(Database& db, profile::Recording& recording, std::uint64_
                .arena_capacity = number["arena_capacity"],
                .damage_count = number["damage_count"],
                .damage_notes = lines_of(text["damage_notes"])};
+  for (const auto& [key, value] : sampling_numbers(recording.time_sampling)) *value = number[std::string(key)];
+  recording.time_sampling.cpu_clock = text["sampling_cpu_clock"];
+  recording.time_sampling.walker = text["sampling_walker"];
   return {};
 }
 
@@ -195,6 +199,7 @@ Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes, std:
     if (profile.tree.size() == count) profile.tree.reserve(std::min<std::uint64_t>(nodes, count * 1024));
   }
   if (profile.tree.size() != nodes) return malformed("is damaged: the end of the call tree is missing");
+  TRY(read_samples(db, profile));
   TRY(profile.tree.seal());
   return profile.assign_threads();
 }

@@ -8,7 +8,7 @@
 namespace sonde::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
-inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFormatVersion = 2;           // 2 added samples and the timeline
 inline constexpr std::uint32_t kNodesPerChunk = 65536;
 
 inline constexpr const char* kSchema = R"sql(
@@ -26,6 +26,11 @@ CREATE TABLE method_sum(metric TEXT NOT NULL, method INTEGER NOT NULL REFERENCES
   total INTEGER NOT NULL, PRIMARY KEY(metric, method)) WITHOUT ROWID;
 CREATE TABLE call_tree(chunk INTEGER PRIMARY KEY, first_node INTEGER NOT NULL, nodes INTEGER NOT NULL,
   depth BLOB NOT NULL, method BLOB NOT NULL, line BLOB NOT NULL, calls BLOB NOT NULL, bytecodes BLOB NOT NULL,
+  samples BLOB NOT NULL);
+CREATE TABLE time_tree(chunk INTEGER PRIMARY KEY, cpu_ns BLOB NOT NULL, wall_ns BLOB NOT NULL,
+  activations BLOB NOT NULL);
+CREATE TABLE thread_state(thread INTEGER PRIMARY KEY REFERENCES thread, state TEXT NOT NULL);
+CREATE TABLE timeline(chunk INTEGER PRIMARY KEY, entries INTEGER NOT NULL, bucket BLOB NOT NULL, node BLOB NOT NULL,
   samples BLOB NOT NULL);
 CREATE VIEW method_name AS
   SELECT method.id, replace(class.name, '/', '.') || '.' || method.name AS name, method.descriptor, class.is_jdk

@@ -11,6 +11,7 @@
 #include "profile/sums.h"
 #include "store/columns.h"
 #include "store/names.h"
+#include "store/samples.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/store.h"
@@ -58,6 +59,9 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   TRY(number("damage_count", r.damage_count));
   TRY(text("damage_notes", joined(r.damage_notes)));
   TRY(number("nodes", profile.tree.size()));
+  for (const auto& [key, value] : sampling_numbers(r.time_sampling)) TRY(number(key, *value));
+  TRY(text("sampling_cpu_clock", r.time_sampling.cpu_clock));
+  TRY(text("sampling_walker", r.time_sampling.walker));
   return {};
 }
 
@@ -102,6 +106,8 @@ Result<void> write_sums(Database& db, const Profile& profile) {
   Statement insert = TRY(db.prepare("INSERT INTO method_sum VALUES(?, ?, ?, ?)"));
   for (const auto& [metric, name] : {std::pair{profile::Metric::kBytecodes, std::string_view("bytecodes")},
                                      std::pair{profile::Metric::kCalls, std::string_view("calls")},
+                                     std::pair{profile::Metric::kCpuNs, std::string_view("cpu_ns")},
+                                     std::pair{profile::Metric::kWallNs, std::string_view("wall_ns")},
                                      std::pair{profile::Metric::kSamples, std::string_view("samples")}}) {
     for (std::size_t i = 1; i < sums.size(); ++i) {  // 0 is the root
       if (sums[i].total.of(metric) == 0) continue;
@@ -149,6 +155,7 @@ Result<void> write_database(const Profile& profile, const std::filesystem::path&
   TRY(write_counters(db, profile));
   TRY(write_sums(db, profile));
   TRY(write_tree(db, profile.tree));
+  if (profile.recording.time_sampling.is_on()) TRY(write_samples(db, profile));
   return db.execute("COMMIT");
 }
 

@@ -23,10 +23,12 @@
 #include "agent/jvmti/frames_alive.h"
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/jvmti/sampling.h"
+#include "agent/jvmti/time_sampling.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
 #include "agent/session/nowhere.h"
 #include "agent/session/options.h"
+#include "agent/session/recording_state.h"
 #include "agent/session/tree_pool.h"
 #include "arena/writer.h"
 #include "base/clock.h"
@@ -233,8 +235,7 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
     say("the fields of java.lang.Thread are missing, perhaps because of another agent; nothing is recorded");
     return;
   }
-  agent.arena.header().start_ns = realtime_ns();
-  agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kRunning));
+  mark_running(agent.arena);
   if (agent.options.flat) {
     if (!start_flat(jvmti, jni)) say("the counters of exact:flat cannot be set up; nothing is recorded");
     return;
@@ -284,8 +285,7 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* jni) {
   });
   if (alive != 0) agent.arena.count(Counter::kFramesAlive, alive);
   if (agent.sampling) agent.sampling->settle_living(jni);
-  agent.arena.header().end_ns = realtime_ns();
-  agent.arena.header().state.store(static_cast<std::uint32_t>(arena::State::kEnded));
+  mark_ended(agent.arena);
 }
 
 bool add_capabilities(jvmtiEnv* jvmti, bool virtual_threads) {
@@ -336,6 +336,39 @@ void follow_children(const std::string& options) {
   setenv("JAVA_TOOL_OPTIONS", value.c_str(), 1);
 }
 
+// Counting of calls and bytecodes, or samples by bytecodes: from here on every class passes ClassFileLoadHook.
+Result<void> start_instrumenting(jvmtiEnv* jvmti) {
+  Agent& agent = *g_agent;
+  TRY(map_nowhere());
+  TRY(agent.methods.map());
+  agent.trees.start();
+  agent.instrumenter = std::make_unique<ClassInstrumenter>(agent.arena, agent.methods, agent.options,
+                                                           read_known_methods(agent.options.list_folder),
+                                                           agent.options.flat ? &agent.flat_blocks : nullptr);
+  if (agent.options.sampling.is_on()) {
+    TRY(agent.instrumenter->sites().create());
+    agent.sampling = std::make_unique<Sampling>(agent.arena, agent.trees, agent.options.sampling, jvmti,
+                                                agent.instrumenter->sites());
+  }
+  jint jvmti_version = 0;
+  jvmti->GetVersionNumber(&jvmti_version);
+  const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
+  const bool thread_starts = agent.options.flat || agent.sampling;
+  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, thread_starts)) {
+    return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
+  }
+  return {};
+}
+
+Result<void> start_modes(JavaVM* vm, jvmtiEnv* jvmti) {
+  const Options& options = g_agent->options;
+  // First, so that its VMDeath comes first: whoever marks the recording as ended comes last.
+  if (options.cpu_interval_ns != 0 || options.wall_interval_ns != 0)
+    TRY(start_time_sampling(vm, g_agent->arena, options));
+  if (options.exact) TRY(start_instrumenting(jvmti));
+  return {};
+}
+
 Result<void> start(JavaVM* vm, const char* argument) {
   if (g_agent != nullptr) return {};  // `sonde run` inside what `sonde run --follow` started: the first one has it
   jvmtiEnv* jvmti = nullptr;
@@ -358,15 +391,13 @@ Result<void> start(JavaVM* vm, const char* argument) {
     follow_children(options.follow);
   }
   auto agent = std::make_unique<Agent>(std::move(options));
-  TRY(map_nowhere());
-  TRY(agent->methods.map());
   const SamplingOptions& sampling = agent->options.sampling;
-  const std::uint32_t flags = (agent->options.precise ? arena::kPrecise : 0U) |
+  const std::uint32_t flags = (agent->options.exact ? 0U : arena::kTimeOnly) |
+                              (agent->options.precise ? arena::kPrecise : 0U) |
                               (agent->options.jdk ? arena::kJdkIncluded : 0U) |
                               (agent->options.flat ? arena::kFlat : 0U) | (sampling.is_on() ? arena::kSampled : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
                           {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
-  agent->trees.start();
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());
   std::snprintf(agent->arena.header().command, sizeof agent->arena.header().command, "%s",
                 agent->options.command.c_str());
@@ -375,24 +406,10 @@ Result<void> start(JavaVM* vm, const char* argument) {
   agent->arena.header().seed = sampling.seed;
   agent->arena.header().max_path = sampling.max_path;
   agent->jvmti = jvmti;
-  agent->instrumenter = std::make_unique<ClassInstrumenter>(agent->arena, agent->methods, agent->options,
-                                                            read_known_methods(agent->options.list_folder),
-                                                            agent->options.flat ? &agent->flat_blocks : nullptr);
-  if (sampling.is_on()) {
-    TRY(agent->instrumenter->sites().create());
-    agent->sampling =
-        std::make_unique<Sampling>(agent->arena, agent->trees, sampling, jvmti, agent->instrumenter->sites());
-  }
-  jint jvmti_version = 0;
-  jvmti->GetVersionNumber(&jvmti_version);
-  const bool virtual_threads = (jvmti_version & 0x7fffffff) >= kVersion21;
   g_agent = agent.release();
-  const bool thread_starts = g_agent->options.flat || g_agent->sampling;
-  if (!add_capabilities(jvmti, virtual_threads) || !enable_events(jvmti, virtual_threads, thread_starts)) {
-    unlink((g_agent->options.folder + "/arena").c_str());
-    return Error{ErrorCode::kUnsupported, "the JVM does not grant class hooks"};
-  }
-  return {};
+  auto started = start_modes(vm, jvmti);
+  if (!started.ok()) unlink((g_agent->options.folder + "/arena").c_str());
+  return started;
 }
 
 }  // namespace

@@ -35,8 +35,17 @@ Result<Options> read_options(const std::string& argument) {
     const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
     if (key == "command") {
       options.command = value;
-    } else if (key == "mode") {
-      options.flat = value == "exact:flat";
+    } else if (key == "exact") {
+      options.exact = value != "0";
+      options.flat = value == "flat";
+    } else if (key == "cpu") {
+      options.cpu_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "wall") {
+      options.wall_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "clock") {
+      options.clock = value;
+    } else if (key == "walker") {
+      options.walker = value;
     } else if (key == "precise") {
       options.precise = value == "1";
     } else if (key == "max-depth") {

@@ -15,12 +15,17 @@ namespace sonde::agent {
 
 struct Options {
   std::string folder;
-  std::string list_folder;   // where the list of known methods is
-  bool is_followed = false;  // this process was started by a recorded one
-  std::string own_name;      // for those: their folders are this, their process number and ".sonde.live"
-  std::string java_home;     // the JDK that the list of known methods is of
-  std::string command;       // what runs, for people
-  bool flat = false;         // counts per method and thread, no contexts
+  std::string list_folder;             // where the list of known methods is
+  bool is_followed = false;            // this process was started by a recorded one
+  std::string own_name;                // for those: their folders are this, their process number and ".sonde.live"
+  std::string java_home;               // the JDK that the list of known methods is of
+  std::string command;                 // what runs, for people
+  bool flat = false;                   // counts per method and thread, no contexts
+  bool exact = true;                   // count calls and bytecodes
+  std::uint64_t cpu_interval_ns = 0;   // between samples of a thread's CPU time; 0: none
+  std::uint64_t wall_interval_ns = 0;  // between samples of all threads; 0: none
+  std::string clock;                   // "timer": no perf events
+  std::string walker;                  // "agct": AsyncGetCallTrace even if the JVM's layout is known
   bool precise = true;
   bool heap_tree = false;       // the scheme of papers/001, for comparison
   std::uint32_t max_depth = 0;  // of call trees; 0: no limit

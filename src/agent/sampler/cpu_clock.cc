@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampler/cpu_clock.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace sonde::agent {
+namespace {
+
+// Written by [agent] when events are opened and closed, read by [signal].
+constinit std::atomic<ThreadSlot*> g_slot_by_fd[kMaxPerfFd] = {};
+
+// The kernel's name for the CPU clock of any thread of this process.
+clockid_t cpu_clock_of(pid_t tid) { return static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | 6U); }
+
+// Files are the program's, not ours: beyond half of what it may open, timers do.
+bool is_too_many(int fd) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd >= kMaxPerfFd;
+  return fd >= kMaxPerfFd || static_cast<rlim_t>(fd) >= limit.rlim_cur / 2;
+}
+
+}  // namespace
+
+ThreadSlot* slot_of_event(int fd) SIGNAL_SAFE {
+  return fd >= 0 && fd < kMaxPerfFd ? g_slot_by_fd[fd].load(std::memory_order_acquire) : nullptr;
+}
+
+int CpuClock::open_event(pid_t tid, bool with_kernel) const {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+  attributes.sample_period = interval_ns_;
+  attributes.wakeup_events = 1;
+  attributes.disabled = 1;
+  attributes.exclude_kernel = with_kernel ? 0 : 1;
+  attributes.exclude_hv = 1;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+CpuClock::Source CpuClock::choose(bool timers_only) {
+  source_ = Source::kTimer;
+  if (timers_only) return source_;
+  for (const bool with_kernel : {true, false}) {
+    const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), with_kernel);
+    if (fd < 0) continue;
+    close(fd);
+    source_ = with_kernel ? Source::kPerf : Source::kPerfUser;
+    break;
+  }
+  return source_;
+}
+
+void CpuClock::attach(ThreadSlot& slot) {
+  slot.cpu_clock = cpu_clock_of(slot.tid);
+  slot.cpu_ns_at_start = slot.last_cpu_ns = cpu_time_ns(slot);
+  slot.cpu_ns = 0;
+}
+
+bool CpuClock::start(ThreadSlot& slot) const {
+  return (source_ != Source::kTimer && start_event(slot)) || start_timer(slot);
+}
+
+bool CpuClock::start_event(ThreadSlot& slot) const {
+  const int fd = open_event(slot.tid, source_ == Source::kPerf);
+  if (fd < 0) return false;
+  const f_owner_ex owner{.type = F_OWNER_TID, .pid = slot.tid};
+  if (is_too_many(fd) || fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signal_) != 0 ||
+      fcntl(fd, F_SETOWN_EX, &owner) != 0) {
+    close(fd);
+    return false;
+  }
+  slot.perf_fd = fd;
+  g_slot_by_fd[fd].store(&slot, std::memory_order_release);  // pairs with slot_of_event
+  ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  return true;
+}
+
+bool CpuClock::start_timer(ThreadSlot& slot) const {
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = signal_;
+  event.sigev_value.sival_ptr = &slot;
+  event._sigev_un._tid = slot.tid;
+  if (timer_create(slot.cpu_clock, &event, &slot.timer) != 0) return false;
+  slot.has_timer = true;
+  const timespec interval{.tv_sec = static_cast<time_t>(interval_ns_ / 1'000'000'000),
+                          .tv_nsec = static_cast<long>(interval_ns_ % 1'000'000'000)};
+  const itimerspec times{.it_interval = interval, .it_value = interval};
+  return timer_settime(slot.timer, 0, &times, nullptr) == 0;
+}
+
+void CpuClock::stop(ThreadSlot& slot) {
+  if (slot.perf_fd >= 0) {
+    ioctl(slot.perf_fd, PERF_EVENT_IOC_DISABLE, 0);
+    g_slot_by_fd[slot.perf_fd].store(nullptr, std::memory_order_release);
+    close(slot.perf_fd);
+    slot.perf_fd = -1;
+  }
+  if (slot.has_timer) {
+    timer_delete(slot.timer);
+    slot.has_timer = false;
+  }
+}
+
+std::uint64_t CpuClock::cpu_time_ns(const ThreadSlot& slot) {
+  timespec used{};
+  if (clock_gettime(slot.cpu_clock, &used) != 0) return 0;
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+}  // namespace sonde::agent

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent]. Makes a thread get a signal each time it has used so much CPU time. Where the kernel permits, that
+// is a perf event (cpu-clock) on the thread; otherwise a POSIX timer on the thread's CPU clock, which cannot be faster
+// than the kernel's tick but tells how many ticks a signal stands for.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/sampler/thread_slot.h"
+
+namespace sonde::agent {
+
+class CpuClock {
+ public:
+  enum class Source : std::uint8_t {
+    kPerf = 1,      // with time in the kernel
+    kPerfUser = 2,  // the kernel's time is not sampled: perf_event_paranoid is 2
+    kTimer = 3,
+  };
+
+  CpuClock(int signal, std::uint64_t interval_ns) : signal_(signal), interval_ns_(interval_ns) {}
+
+  // Finds out what this process may use.
+  Source choose(bool timers_only);
+  [[nodiscard]] Source source() const { return source_; }
+  [[nodiscard]] std::uint64_t interval_ns() const { return interval_ns_; }
+
+  // From now on cpu_time_ns tells the time of the slot's thread, which may be any of this process.
+  static void attach(ThreadSlot& slot);
+  // False if neither way works.
+  bool start(ThreadSlot& slot) const;
+  // No signal is sent after this; one may be under way.
+  static void stop(ThreadSlot& slot);
+
+  // CPU time the thread has used since it started; 0 if it has ended.
+  static std::uint64_t cpu_time_ns(const ThreadSlot& slot);
+
+ private:
+  int open_event(pid_t tid, bool with_kernel) const;
+  bool start_event(ThreadSlot& slot) const;
+  bool start_timer(ThreadSlot& slot) const;
+
+  int signal_;
+  std::uint64_t interval_ns_;
+  Source source_ = Source::kTimer;
+};
+
+// The thread a perf event belongs to, for the handler, which is told the event's file descriptor.
+inline constexpr int kMaxPerfFd = 65536;
+ThreadSlot* slot_of_event(int fd) SIGNAL_SAFE;
+
+}  // namespace sonde::agent

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: written by [signal], read by [agent]. What a handler notes of a sample: numbers whose meaning is found out
+// later. Frames lie behind the header, innermost first.
+#pragma once
+
+#include <cstdint>
+
+#include "arena/layout.h"
+
+namespace sonde::agent {
+
+using SampleKind = arena::SampleTreeKind;
+using arena::ThreadState;
+
+// Why a stack is not complete. Each has a counter and a frame that shows it.
+enum class WalkError : std::uint8_t {
+  kNone = 0,
+  kNoJavaFrames,       // the thread runs no Java code at all: not a failure
+  kUnknownCode,        // the program counter is in no code the walker knows
+  kUnwalkable,         // the frames do not lead to the start of the thread
+  kGarbageCollection,  // AsyncGetCallTrace refuses while a collection is on
+  kDeoptimizing,
+  kThreadExiting,
+  kFrozen,  // of a virtual thread: callers lie in the heap and come back to the stack when they are returned to
+};
+
+enum class FrameKind : std::uint8_t {
+  kJmethodId = 1,    // what: jmethodID; detail: bytecode index (signed 32 bit)
+  kCompiled = 2,     // what: program counter; detail: compile id of the nmethod, which an address may outlive
+  kInterpreted = 3,  // what: Method*; detail: bytecode pointer
+  kNative = 4,       // what: program counter
+  kStub = 5,         // what: program counter in the code cache, not an nmethod
+};
+
+struct RawFrame {
+  std::uint64_t what;
+  std::uint64_t detail;  // FrameKind in the top byte
+
+  [[nodiscard]] FrameKind kind() const { return static_cast<FrameKind>(detail >> 56); }
+  [[nodiscard]] std::uint64_t value() const { return detail & 0x00ffffffffffffff; }
+  static RawFrame make(FrameKind kind, std::uint64_t what, std::uint64_t value) noexcept {
+    return {.what = what, .detail = static_cast<std::uint64_t>(kind) << 56 | (value & 0x00ffffffffffffff)};
+  }
+};
+static_assert(sizeof(RawFrame) == 16);
+
+struct RawSample {
+  std::uint32_t size;  // with the frames; 0: nothing more before the end of the ring
+  std::uint16_t depth;
+  SampleKind kind;
+  ThreadState state;
+  WalkError error;
+  std::uint8_t is_cut;      // there were more frames than kMaxDepth
+  std::uint8_t is_virtual;  // the walk ended where a virtual thread begins
+  std::uint8_t reserved;
+  std::uint32_t count;    // signals this one stands for: timers merge what the thread did not take in time
+  std::uint64_t time_ns;  // CLOCK_MONOTONIC
+  std::uint64_t weight_ns;
+  std::uint64_t top_bcp;  // where the interpreter keeps the bytecode pointer of the innermost frame; else anything
+
+  [[nodiscard]] const RawFrame* frames() const { return reinterpret_cast<const RawFrame*>(this + 1); }
+  [[nodiscard]] RawFrame* frames() { return reinterpret_cast<RawFrame*>(this + 1); }
+};
+static_assert(sizeof(RawSample) % 8 == 0);
+
+inline constexpr std::uint32_t kMaxDepth = 2048;
+inline constexpr std::uint32_t kMaxSampleSize = sizeof(RawSample) + kMaxDepth * sizeof(RawFrame);
+
+}  // namespace sonde::agent

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples the threads of this process: gives each one a slot and a clock, and takes what their handlers wrote to the
+// trees of samples. Context: [agent]: Java threads that start or end, the sampler's own thread, and the JVM's when it
+// is about to collect garbage.
+//
+// Locks: decoding_ first, then slots_mutex_, then that of arena::Writer. The handler takes none.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "agent/sampler/cpu_clock.h"
+#include "agent/sampler/signal_handler.h"
+#include "agent/sampler/slot_table.h"
+#include "agent/sampler/stack_decoder.h"
+#include "agent/sampler/wall_clock.h"
+#include "agent/session/sample_trees.h"
+#include "agent/session/sampled_methods.h"
+#include "arena/writer.h"
+#include "base/result.h"
+
+namespace sonde::agent {
+
+// A Java thread as the JVM's interfaces describe it.
+struct JavaThreadInfo {
+  pid_t tid;
+  std::string name;
+  std::uint64_t java_thread;  // JavaThread*
+  void* jni_env;
+  std::uint64_t stack_low;  // 0, 0: unknown
+  std::uint64_t stack_high;
+};
+
+struct SamplerOptions {
+  std::uint64_t cpu_interval_ns = 0;  // 0: off
+  std::uint64_t wall_interval_ns = 0;
+  bool timers_only = false;
+};
+
+class Sampler {
+ public:
+  Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options);
+
+  struct Jvm {
+    arena::Walker walker;
+    Walk walk;                                        // runs in handlers
+    StackDecoder* decoder;                            // understands what `walk` writes
+    ThreadGlance (*glance)(std::uint64_t) = nullptr;  // null: unknown
+    void (*on_own_thread)() = nullptr;                // called once on the decoding thread before it begins
+  };
+  Result<void> start(const Jvm& jvm);
+  void stop();
+
+  void thread_started(const JavaThreadInfo& thread);
+  void thread_ended(pid_t tid);
+
+  // Brings everything that was sampled into the trees.
+  void drain();
+
+ private:
+  static void* run_decoding(void* self);
+  void decode_until_stopped();
+  void drain_slot(ThreadSlot& slot);
+  void count_idle(ThreadSlot& slot);
+  void add(ThreadSlot& slot, const RawSample& sample);
+  void add_failure(const RawSample& sample);
+  ThreadState state_of(const RawSample& sample);
+  std::uint32_t tree_of(ThreadSlot& slot, const RawSample& sample, ThreadState state, bool is_virtual);
+  bool cut_to_virtual_thread();
+  void find_internal_threads();
+  void start_clock(ThreadSlot& slot);
+  void end_slot(ThreadSlot& slot);
+  void update_info();
+
+  arena::Writer& arena_;
+  SampledMethods& methods_;
+  const SamplerOptions options_;
+  CpuClock clock_;
+  SlotTable slots_;
+  std::mutex slots_mutex_;   // guards slots_, but for what handlers use
+  bool is_running_ = false;  // guarded by slots_mutex_
+  WallClock wall_;
+
+  std::mutex decoding_;  // guards what follows
+  SampleTrees trees_;
+  std::vector<StackFrame> frames_;
+  std::uint32_t continuation_enter_ = 0;
+  std::uint64_t ended_cpu_ns_ = 0;
+  std::uint64_t handler_ticks_ = 0;
+
+  pthread_t thread_{};
+  std::atomic<bool> stopping_{false};
+  std::atomic<pid_t> own_tid_{0};
+  Jvm jvm_{};
+  std::uint64_t start_ticks_ = 0;
+  std::uint64_t start_ns_ = 0;
+};
+
+}  // namespace sonde::agent

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/sampler/signal_handler.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+
+#include "agent/sampler/cpu_clock.h"
+
+namespace sonde::agent {
+namespace {
+
+// The one mutable global that the handler touches.
+struct SamplerState {
+  std::atomic<bool> enabled{false};
+  std::atomic<int> in_flight{0};
+  HandlerOptions options{};
+  struct sigaction previous_cpu {};
+  struct sigaction previous_wall {};
+  std::atomic<std::uint64_t> costs[kCostBuckets] = {};
+};
+constinit SamplerState g_sampler;
+
+// stop() clears `enabled` and then waits for zero; the handler counts itself and then looks at `enabled`. Both are
+// sequentially consistent, so one of them sees the other.
+class InFlight {
+ public:
+  InFlight() SIGNAL_SAFE { g_sampler.in_flight.fetch_add(1); }
+  ~InFlight() SIGNAL_SAFE { g_sampler.in_flight.fetch_sub(1); }
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+};
+
+std::uint64_t monotonic_ns() SIGNAL_SAFE {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The slot of the thread a signal was meant for; null if the signal is not one of ours.
+ThreadSlot* slot_of(const siginfo_t& info) SIGNAL_SAFE {
+  if (info.si_code == SI_TIMER || info.si_code == SI_QUEUE) {
+    void* slot = info.si_value.sival_ptr;
+    return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
+  }
+  if (info.si_code == POLL_IN || info.si_code == POLL_HUP) return slot_of_event(info.si_fd);
+  return nullptr;
+}
+
+// A signal may arrive after the slot went to another thread.
+bool runs_on(const ThreadSlot& slot, std::uint64_t stack_pointer) SIGNAL_SAFE {
+  if (slot.stack_high != 0) return stack_pointer >= slot.stack_low && stack_pointer < slot.stack_high;
+  return slot.tid == static_cast<pid_t>(syscall(SYS_gettid));
+}
+
+// Four buckets for each doubling.
+std::size_t cost_bucket(std::uint64_t ticks) SIGNAL_SAFE {
+  if (ticks < 4) return ticks;
+  const auto exponent = static_cast<std::size_t>(std::bit_width(ticks) - 1);
+  const std::size_t bucket = (exponent - 1) * 4 + ((ticks >> (exponent - 2)) & 3);
+  return bucket < kCostBuckets ? bucket : kCostBuckets - 1;
+}
+
+void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& context, SampleKind kind) SIGNAL_SAFE {
+  const std::uint64_t begin = __builtin_ia32_rdtsc();
+  // A timer that the kernel's tick holds back says how often it would have come.
+  const std::uint32_t count = info.si_code == SI_TIMER ? 1 + static_cast<std::uint32_t>(info.si_overrun) : 1;
+  const std::uint64_t weight_ns = kind == SampleKind::kCpu
+                                      ? count * g_sampler.options.cpu_interval_ns
+                                      : slot.pending_wall_ns.exchange(0, std::memory_order_relaxed);
+  RawSample* sample = slot.ring.try_reserve();
+  if (sample == nullptr) {
+    slot.dropped.fetch_add(count, std::memory_order_relaxed);
+    slot.dropped_ns.fetch_add(weight_ns, std::memory_order_relaxed);
+    return;
+  }
+  *sample = {.size = 0,
+             .depth = 0,
+             .kind = kind,
+             .state = ThreadState::kRunning,
+             .error = WalkError::kNone,
+             .is_cut = 0,
+             .is_virtual = 0,
+             .reserved = 0,
+             .count = count,
+             .time_ns = monotonic_ns(),
+             .weight_ns = weight_ns,
+             .top_bcp = 0};
+  g_sampler.options.walk(slot, &context, *sample);
+  sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame));
+  slot.ring.publish(sample);
+  g_sampler.options.slots->mark(slot);
+  const std::uint64_t ticks = __builtin_ia32_rdtsc() - begin;
+  slot.handled.fetch_add(1, std::memory_order_relaxed);
+  slot.handler_ticks.fetch_add(ticks, std::memory_order_relaxed);
+  g_sampler.costs[cost_bucket(ticks)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void* context) {
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(signal, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN && previous.sa_handler != nullptr) {
+    previous.sa_handler(signal);
+  }
+}
+
+void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind) {
+  const ErrnoSaver errno_saver;
+  ThreadSlot* slot = slot_of(*info);
+  if (slot == nullptr) {
+    pass_on(kind == SampleKind::kCpu ? g_sampler.previous_cpu : g_sampler.previous_wall, signal, info, ucontext);
+    return;
+  }
+  const InFlight in_flight;
+  if (!g_sampler.enabled.load()) return;
+  const auto& context = *static_cast<const ucontext_t*>(ucontext);
+  if (!runs_on(*slot, static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]))) return;
+  take_sample(*slot, *info, context, kind);
+}
+
+void on_cpu_signal(int signal, siginfo_t* info, void* ucontext) { handle(signal, info, ucontext, SampleKind::kCpu); }
+void on_wall_signal(int signal, siginfo_t* info, void* ucontext) { handle(signal, info, ucontext, SampleKind::kWall); }
+
+bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction& previous) {
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  // One sample at a time: the ring has one writer.
+  sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, kCpuSignal);
+  sigaddset(&action.sa_mask, kWallSignal);
+  return sigaction(signal, &action, &previous) == 0;
+}
+
+}  // namespace
+
+bool install_handler(const HandlerOptions& options) {
+  g_sampler.options = options;
+  return install(kCpuSignal, on_cpu_signal, g_sampler.previous_cpu) &&
+         install(kWallSignal, on_wall_signal, g_sampler.previous_wall);
+}
+
+void enable_handler() { g_sampler.enabled.store(true); }
+
+void disable_handler() {
+  g_sampler.enabled.store(false);
+  while (g_sampler.in_flight.load() != 0) sched_yield();
+}
+
+std::uint64_t cost_bucket_end(std::size_t bucket) {
+  if (bucket < 4) return bucket + 1;
+  const std::size_t exponent = bucket / 4 + 1;
+  return (4 + bucket % 4 + 1) << (exponent - 2);
+}
+
+std::uint64_t cost_bucket_count(std::size_t bucket) { return g_sampler.costs[bucket].load(std::memory_order_relaxed); }
+
+}  // namespace sonde::agent

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [signal], but for install, enable and disable. The handler of the sampling signals: it finds the slot of the
+// thread it interrupts, walks the stack into the slot's ring, and returns. README.md lists everything it calls.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+
+#include "agent/sampler/slot_table.h"
+
+namespace sonde::agent {
+
+// Writes the frames of the interrupted thread behind `sample` and sets its depth, error and is_cut.
+using Walk = void (*)(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
+
+inline constexpr int kCpuSignal = SIGPROF;
+inline constexpr int kWallSignal = SIGVTALRM;
+
+struct HandlerOptions {
+  SlotTable* slots;
+  Walk walk;
+  std::uint64_t cpu_interval_ns;
+};
+
+// Puts the handler in place for both signals; what was there before still gets the signals that are not ours.
+bool install_handler(const HandlerOptions& options);
+void enable_handler();
+// Returns when no handler runs any more. Timers should be stopped by then, else they interrupt for nothing.
+void disable_handler();
+
+// The histogram of what handling one sample took.
+inline constexpr std::size_t kCostBuckets = 160;
+// Upper end of a bucket, in ticks of the time stamp counter.
+std::uint64_t cost_bucket_end(std::size_t bucket);
+std::uint64_t cost_bucket_count(std::size_t bucket);
+
+}  // namespace sonde::agent

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sampler keeps for one thread of the process. Slots are made before the thread's first signal, used again
+// for other threads after it has ended, and never freed: a signal that comes late finds memory that exists and, since
+// the stack it runs on is not that of the slot's thread, goes away again.
+#pragma once
+
+#include <sys/types.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "agent/sampler/sample_ring.h"
+#include "agent/session/sample_trees.h"
+
+namespace sonde::agent {
+
+struct ThreadSlot {
+  // Set by [agent] before the first signal, read by [signal].
+  pid_t tid = 0;
+  std::uint64_t stack_low = 0;  // 0, 0: unknown; the handler asks the kernel for the thread's id instead
+  std::uint64_t stack_high = 0;
+  std::uint64_t java_thread = 0;  // JavaThread*; 0: a thread of the JVM itself
+  void* jni_env = nullptr;
+
+  // Between the wall clock and [signal].
+  std::atomic<std::uint64_t> pending_wall_ns{0};  // since the last sample: a signal may be late
+  std::atomic<bool> cpu_moved{false};             // it used the CPU since the last visit
+
+  // Written by [signal] on the slot's thread.
+  SampleRing ring;
+  std::atomic<std::uint64_t> dropped{0};
+  std::atomic<std::uint64_t> dropped_ns{0};  // the time they stood for
+  std::atomic<std::uint64_t> handler_ticks{0};
+  std::atomic<std::uint32_t> handled{0};
+
+  // [agent] only.
+  enum class State : std::uint8_t { kFree, kActive, kEnded };
+  State state = State::kFree;
+  bool is_internal = false;  // of the JVM: garbage collector, compiler
+  std::string name;
+  int perf_fd = -1;
+  bool has_timer = false;
+  timer_t timer = nullptr;
+  clockid_t cpu_clock = 0;
+  std::uint64_t cpu_ns_at_start = 0;
+  std::uint64_t cpu_ns = 0;                           // that the thread used while it was sampled, as last read
+  std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet
+  StackPath path;
+
+  // Of the wall clock, with the lock of the slots.
+  std::uint64_t last_anchor_sp = 0;
+  std::uint64_t last_anchor_pc = 0;
+  std::uint64_t last_cpu_ns = 0;
+  bool was_sampled = false;
+  std::uint64_t idle_samples = 0;  // to be counted at last_wall_node
+  std::uint64_t idle_ns = 0;
+  arena::SampleNode* last_wall_node = nullptr;  // with the lock of decoding
+};
+
+}  // namespace sonde::agent

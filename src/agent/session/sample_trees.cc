@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/session/sample_trees.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "agent/session/thread_records.h"
+
+namespace sonde::agent {
+
+using arena::SampleNode;
+
+namespace {
+
+constexpr std::uint64_t kNodesChunk = 64 << 10;
+constexpr std::uint64_t kTimelineChunk = 64 << 10;
+constexpr std::size_t kFirstTable = 1 << 12;
+// Ids of trees and threads are shared with the call trees of instrumented code, which count from 1.
+constexpr std::uint32_t kFirstTreeId = 0x40000000;
+
+// Fields that a host may be reading. Release: what the node holds comes first.
+template <typename T>
+void publish(T& field, T value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELEASE);
+}
+void add_to(std::uint64_t& field, std::uint64_t value) { __atomic_store_n(&field, field + value, __ATOMIC_RELAXED); }
+
+std::uint64_t hash_of(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line) {
+  std::uint64_t h = parent ^ (std::uint64_t{method_id} << 20) ^ (std::uint64_t{line} << 52);
+  h ^= h >> 32;
+  h *= 0x9e3779b97f4a7c15;
+  return h ^ h >> 29;
+}
+
+}  // namespace
+
+std::uint32_t SampleTrees::tree_for(const TreeKey& key) {
+  std::string kind = kind_of_thread(key.thread_name, key.is_virtual);
+  kind += static_cast<char>(key.kind);
+  kind += static_cast<char>(key.state);
+  Kind& of_kind = kinds_[kind];
+  const bool is_shared = key.is_virtual || of_kind.created >= kThreadsOfAKind;
+  if (is_shared && of_kind.shared != 0) return of_kind.shared;
+  const std::uint32_t tree = create(key, key.thread_name.empty() ? "virtual" : key.thread_name);
+  if (tree == 0) return 0;
+  ++of_kind.created;
+  if (is_shared) of_kind.shared = tree;
+  return tree;
+}
+
+std::uint32_t SampleTrees::create(const TreeKey& key, std::string_view name) {
+  SampleNode* root = new_node();
+  if (root == nullptr) return 0;
+  const auto number = static_cast<std::uint32_t>(roots_.size());
+  const std::uint32_t id = kFirstTreeId + number;
+  const arena::SampleTreeRecord record{
+      .header = {.kind = arena::RecordKind::kSampleTree, .reserved = 0, .size = sizeof record},
+      .tree_id = id,
+      .kind = key.kind,
+      .state = key.state,
+      .reserved = 0,
+      .root = arena_.address(root)};
+  record_thread(arena_, id, name, key.is_virtual);
+  if (!arena_.append({reinterpret_cast<const std::uint8_t*>(&record), sizeof record})) return 0;
+  roots_.push_back(root);
+  return number;
+}
+
+SampleNode* SampleTrees::add(std::uint32_t tree, std::span<const StackFrame> frames, StackPath& path,
+                             std::uint64_t samples, std::uint64_t weight_ns) {
+  if (path.tree != tree) {
+    path.tree = tree;
+    path.frames.clear();
+    path.nodes.clear();
+  }
+  // Two frames lead to the same node if their methods are the same and the callers' places are: line i belongs to the
+  // node of frame i + 1.
+  std::size_t same = 0;
+  const std::size_t limit = std::min(frames.size(), path.nodes.size());
+  while (same < limit && frames[same].method_id == path.frames[same].method_id &&
+         (same == 0 || frames[same - 1].line == path.frames[same - 1].line)) {
+    ++same;
+  }
+  path.nodes.resize(same);
+  SampleNode* const root = roots_[tree];
+  SampleNode* node = same == 0 ? root : path.nodes.back();
+  for (std::size_t i = same; i < frames.size(); ++i) {
+    const StackFrame caller = i == 0 ? StackFrame{} : frames[i - 1];
+    node = child(node, frames[i].method_id, caller.line, caller.bci);
+    if (node == nullptr) {
+      arena_.count(Counter::kSamplesWithoutContext, samples);
+      node = root;
+      break;
+    }
+    add_to(node->activations, 1);
+    path.nodes.push_back(node);
+  }
+  path.frames.assign(frames.begin(), frames.end());
+  add_to(node->samples, samples);
+  add_to(node->weight_ns, weight_ns);
+  return node;
+}
+
+void SampleTrees::count_again(SampleNode& node, std::uint64_t samples, std::uint64_t weight_ns) {
+  add_to(node.samples, samples);
+  add_to(node.weight_ns, weight_ns);
+}
+
+SampleNode* SampleTrees::child(SampleNode* parent, std::uint32_t method_id, std::uint16_t line, std::uint16_t bci) {
+  if ((nodes_ + 1) * 2 > table_.size()) enlarge_table();
+  const std::uint64_t parent_address = arena_.address(parent);
+  SampleNode** found = place(parent_address, method_id, line);
+  if (*found != nullptr) return *found;
+  SampleNode* node = new_node();
+  if (node == nullptr) return nullptr;
+  node->method_id = method_id;
+  node->line = line;
+  node->bci = bci;
+  node->parent = parent_address;
+  node->next_sibling = parent->first_child;
+  publish(parent->first_child, arena_.address(node));
+  *found = node;
+  ++nodes_;
+  return node;
+}
+
+// Where the table has this node, or an empty place for it.
+SampleNode** SampleTrees::place(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line) {
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t i = hash_of(parent, method_id, line) & mask;; i = (i + 1) & mask) {
+    SampleNode* node = table_[i];
+    if (node == nullptr || (node->parent == parent && node->method_id == method_id && node->line == line)) {
+      return &table_[i];
+    }
+  }
+}
+
+void SampleTrees::enlarge_table() {
+  std::vector<SampleNode*> old = std::move(table_);
+  table_.assign(std::max(kFirstTable, old.size() * 2), nullptr);
+  for (SampleNode* node : old) {
+    if (node != nullptr) *place(node->parent, node->method_id, node->line) = node;
+  }
+}
+
+SampleNode* SampleTrees::new_node() {
+  if (next_node_ == end_of_nodes_) {
+    arena::ChunkHeader* chunk = arena_.new_chunk(arena::ChunkKind::kSamples, 0, kNodesChunk);
+    if (chunk == nullptr) return nullptr;
+    next_node_ = reinterpret_cast<SampleNode*>(chunk + 1);
+    end_of_nodes_ = next_node_ + (chunk->size - sizeof *chunk) / sizeof(SampleNode);
+  }
+  return next_node_++;
+}
+
+bool SampleTrees::add_to_timeline(const SampleNode* node, std::uint64_t since_start_ns) {
+  const auto used = [&] { return timeline_->used.load(std::memory_order_relaxed); };
+  if (timeline_ == nullptr || used() + sizeof(arena::TimelineEntry) > timeline_->size) {
+    arena::ChunkHeader* chunk = arena_.new_chunk(arena::ChunkKind::kTimeline, 0, kTimelineChunk);
+    if (chunk == nullptr) return false;
+    timeline_ = chunk;
+  }
+  const std::uint64_t offset = arena_.address(node) - arena_.header().base_address;
+  const arena::TimelineEntry entry{.node = static_cast<std::uint32_t>(offset / sizeof *node),
+                                   .bucket = static_cast<std::uint32_t>(since_start_ns / arena::kBucketNs)};
+  std::memcpy(reinterpret_cast<std::uint8_t*>(timeline_) + used(), &entry, sizeof entry);
+  timeline_->used.store(used() + sizeof entry, std::memory_order_release);  // pairs with the reader's acquire load
+  return true;
+}
+
+}  // namespace sonde::agent

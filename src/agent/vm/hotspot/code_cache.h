@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [signal] and [agent]. Finds what a program counter in HotSpot's code cache belongs to. It reads the code
+// cache's own memory only, which the JVM never gives back, so no read can fail.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "agent/vm/hotspot/layout.h"
+#include "base/signal_safe.h"
+
+namespace sonde::agent::hotspot {
+
+template <typename T>
+inline T load(std::uint64_t address) SIGNAL_SAFE {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
+
+class CodeCache {
+ public:
+  // Once the JVM is initialised.
+  void find(const Layout& layout) {
+    layout_ = layout;
+    low_ = load<std::uint64_t>(layout.code_low);
+    high_ = load<std::uint64_t>(layout.code_high);
+    const auto heaps = load<std::uint64_t>(layout.heaps);
+    const auto data = load<std::uint64_t>(heaps + layout.array_data);
+    count_ = load<std::uint32_t>(heaps + layout.array_length);
+    if (count_ > kMaxHeaps) count_ = kMaxHeaps;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const auto heap = load<std::uint64_t>(data + std::uint64_t{i} * 8);
+      heaps_[i] = {.low = load<std::uint64_t>(heap + layout.heap_memory + layout.space_low),
+                   .high_at = heap + layout.heap_memory + layout.space_high,
+                   .segments = load<std::uint64_t>(heap + layout.heap_segments + layout.space_low),
+                   .log2_segment = load<std::uint32_t>(heap + layout.heap_log2_segment)};
+    }
+  }
+
+  [[nodiscard]] const Layout& layout() const SIGNAL_SAFE { return layout_; }
+  [[nodiscard]] bool contains(std::uint64_t pc) const SIGNAL_SAFE { return pc >= low_ && pc < high_; }
+  [[nodiscard]] bool is_interpreter(std::uint64_t pc) const SIGNAL_SAFE {
+    return pc >= layout_.interpreter_low && pc < layout_.interpreter_high;
+  }
+
+  // Address of the CodeBlob, 0 if there is none.
+  [[nodiscard]] std::uint64_t blob_of(std::uint64_t pc) const SIGNAL_SAFE {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const Heap& heap = heaps_[i];
+      if (pc < heap.low || pc >= load<std::uint64_t>(heap.high_at)) continue;
+      std::uint64_t segment = (pc - heap.low) >> heap.log2_segment;
+      std::uint8_t distance = load<std::uint8_t>(heap.segments + segment);
+      if (distance == kFreeSegment) return 0;
+      while (distance > 0 && distance <= segment) {
+        segment -= distance;
+        distance = load<std::uint8_t>(heap.segments + segment);
+      }
+      const std::uint64_t block = heap.low + (segment << heap.log2_segment);
+      if (load<std::uint8_t>(block + layout_.block_used) == 0) return 0;
+      return block + layout_.block_header_size;
+    }
+    return 0;
+  }
+
+  // "nmethod" or "native nmethod".
+  [[nodiscard]] bool is_nmethod(std::uint64_t blob) const SIGNAL_SAFE {
+    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
+    if (name == 0) return false;
+    const auto start = load<std::uint32_t>(name);
+    return start == kNmet || start == kNati;
+  }
+  [[nodiscard]] std::uint64_t code_begin(std::uint64_t blob) const SIGNAL_SAFE {
+    return layout_.code_is_offset ? blob + load<std::uint32_t>(blob + layout_.blob_code)
+                                  : load<std::uint64_t>(blob + layout_.blob_code);
+  }
+  [[nodiscard]] std::int32_t frame_complete(std::uint64_t blob) const SIGNAL_SAFE {
+    return layout_.frame_complete_is_short ? load<std::int16_t>(blob + layout_.blob_frame_complete)
+                                           : load<std::int32_t>(blob + layout_.blob_frame_complete);
+  }
+  // In words, with the return address; 0 for code that keeps no frame.
+  [[nodiscard]] std::int32_t frame_size(std::uint64_t blob) const SIGNAL_SAFE {
+    return load<std::int32_t>(blob + layout_.blob_frame_size);
+  }
+  [[nodiscard]] std::uint32_t compile_id(std::uint64_t nmethod) const SIGNAL_SAFE {
+    return load<std::uint32_t>(nmethod + layout_.nmethod_compile_id);
+  }
+  // Where a frame returns to that will be deoptimized.
+  [[nodiscard]] std::uint64_t deopt_handler(std::uint64_t nmethod) const SIGNAL_SAFE {
+    return layout_.deopt_handler_is_offset ? nmethod + load<std::uint32_t>(nmethod + layout_.nmethod_deopt_handler)
+                                           : load<std::uint64_t>(nmethod + layout_.nmethod_deopt_handler);
+  }
+
+ private:
+  static constexpr std::uint32_t kMaxHeaps = 8;
+  static constexpr std::uint8_t kFreeSegment = 0xff;
+  static constexpr std::uint32_t kNmet = 'n' | 'm' << 8 | 'e' << 16 | 't' << 24;
+  static constexpr std::uint32_t kNati = 'n' | 'a' << 8 | 't' << 16 | 'i' << 24;
+
+  struct Heap {
+    std::uint64_t low;
+    std::uint64_t high_at;  // grows
+    std::uint64_t segments;
+    std::uint32_t log2_segment;
+  };
+  Layout layout_{};
+  std::uint64_t low_ = 0;
+  std::uint64_t high_ = 0;
+  std::uint32_t count_ = 0;
+  Heap heaps_[kMaxHeaps] = {};
+};
+
+}  // namespace sonde::agent::hotspot

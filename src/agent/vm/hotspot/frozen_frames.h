@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a virtual thread's callers lie while only its innermost frames are on the carrier's stack: in objects of
+// jdk.internal.vm.StackChunk, each with a piece of stack behind its fields (stackChunkOop.hpp). Known from JDK 21 on
+// for collectors that do not move objects while Java code runs.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/vm/hotspot/vm_structs.h"
+
+namespace sonde::agent::hotspot {
+
+// Plain numbers: the handler reads them.
+struct FrozenLayout {
+  bool is_known = false;
+  std::uint32_t thread_entry = 0;  // JavaThread::_cont_entry
+  std::uint32_t klass_layout = 0;  // Klass::_layout_helper: the size of an object, behind which its stack begins
+  std::uint64_t heap_low = 0;
+  std::uint64_t heap_high = 0;
+  std::uint64_t oop_base = 0;
+  std::uint32_t oop_shift = 0;
+  bool oops_are_narrow = false;
+  std::uint64_t klass_base = 0;
+  std::uint32_t klass_shift = 0;
+  // Of Java fields, as the JVM places them.
+  std::uint32_t continuation_tail = 0;
+  std::uint32_t chunk_parent = 0;
+  std::uint32_t chunk_size = 0;
+  std::uint32_t chunk_sp = 0;
+  std::uint32_t chunk_bottom = 0;
+};
+
+// ContinuationEntry on the carrier's stack (continuationEntry.hpp of JDK 21 to 25, checked by its size).
+inline constexpr std::uint32_t kEntrySize = 64;
+inline constexpr std::uint32_t kEntryContinuation = 16;
+
+// Everything but the Java fields; not known if something is missing.
+FrozenLayout find_frozen_layout(const VmStructs& structs);
+
+}  // namespace sonde::agent::hotspot

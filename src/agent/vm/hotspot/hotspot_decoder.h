@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent]. What the walker noted, as methods and lines. A program counter in compiled code stands for a method
+// and those that were inlined into it at that place; this is found once for each place and compilation. No JVM
+// interface is used, so it can run on any thread, and while the JVM stands still.
+#pragma once
+
+#include <atomic>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/sampler/stack_decoder.h"
+#include "agent/vm/hotspot/code_cache.h"
+#include "agent/vm/hotspot/method_table.h"
+#include "arena/writer.h"
+
+namespace sonde::agent::hotspot {
+
+class HotspotDecoder final : public StackDecoder {
+ public:
+  HotspotDecoder(const CodeCache& cache, arena::Writer& arena, SampledMethods& methods)
+      : cache_(cache), arena_(arena), names_(methods), methods_(cache.layout(), methods) {}
+
+  void decode(const RawSample& sample, std::vector<StackFrame>& frames) override;
+  [[nodiscard]] std::uint64_t memory_bytes() const override { return places_.size() * 96 + methods_.memory_bytes(); }
+
+  // Any thread: classes were unloaded.
+  void doubt() { doubts_.fetch_add(1); }
+
+ private:
+  struct Place {
+    std::uint64_t pc;
+    std::uint64_t compile_id;
+    bool operator==(const Place&) const = default;
+  };
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      return (place.pc * 0x9e3779b97f4a7c15) ^ (place.compile_id * 0xc2b2ae3d27d4eb4f);
+    }
+  };
+
+  void decode_interpreted(const RawSample& sample, std::uint16_t index, std::vector<StackFrame>& frames);
+  const std::vector<StackFrame>& compiled(const Place& place);
+  std::vector<StackFrame> read_scopes(const Place& place);
+  [[nodiscard]] std::string stub_name(std::uint64_t pc) const;
+  StackFrame unloaded();
+
+  const CodeCache& cache_;
+  arena::Writer& arena_;
+  SampledMethods& names_;
+  MethodTable methods_;
+  std::unordered_map<Place, std::vector<StackFrame>, PlaceHash> places_;
+  std::atomic<std::uint32_t> doubts_{0};
+  std::uint32_t seen_doubts_ = 0;
+};
+
+}  // namespace sonde::agent::hotspot

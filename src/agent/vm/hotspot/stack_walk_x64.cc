@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// How frames look on x64 (HotSpot's frame_x86.cpp, sharedRuntime_x86_64.cpp, templateInterpreterGenerator_x86.cpp):
+//
+//   compiled      sp + frame_size words = the caller's sp; the word below is the return address, then the saved rbp
+//   interpreted   rbp points to the saved rbp, the return address is above it, the caller's sp at -1, the Method at -3
+//   call stub     where native code called Java: its JavaCallWrapper holds the anchor of the Java frames before it
+//   stubs         no rule; most keep rbp or have nothing but the return address on the stack
+//
+// Only the innermost frame can be at any instruction: prologues and epilogues are recognised by their instructions.
+#include "agent/vm/hotspot/stack_walk_x64.h"
+
+#include <ucontext.h>
+
+#include <atomic>
+
+namespace sonde::agent::hotspot {
+namespace {
+
+constinit const CodeCache* g_cache = nullptr;
+constinit FrozenLayout g_frozen;
+
+constexpr std::uint64_t kWord = 8;
+// A leaf function that compiled code called: how far up the return address may be.
+constexpr int kNativeFrames = 64;
+constexpr int kMaxChunks = 1000;
+
+#ifdef SONDE_FAULT_INJECTION
+// One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
+std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE {
+  static constinit std::atomic<std::uint64_t> reads{0};
+  const std::uint64_t read = reads.fetch_add(1, std::memory_order_relaxed);
+  if (read % 100 != 0) return value;
+  constexpr std::uint64_t kWrong[] = {0, 8, 0x100000000000, 1};
+  return value + kWrong[read / 100 % 4] - (read / 100 % 4 == 0 ? value : 0);
+}
+#else
+std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE { return value; }
+#endif
+
+class Walk {
+ public:
+  Walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE
+      : cache_(*g_cache),
+        layout_(g_cache->layout()),
+        slot_(slot),
+        registers_(context.uc_mcontext.gregs),
+        sample_(sample),
+        pc_(reg(REG_RIP)),
+        sp_(reg(REG_RSP)),
+        fp_(reg(REG_RBP)) {}
+
+  WalkError run() SIGNAL_SAFE {
+    sample_.top_bcp = reg(REG_R13);
+    if (sample_.kind == SampleKind::kWall) sample_.state = state();
+    if (!cache_.contains(pc_) && !enter_from_native()) {
+      return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
+    }
+    while (sample_.depth < kMaxDepth) {
+      switch (step()) {
+        case Step::kNext: is_top_ = false; break;
+        case Step::kEnd: return WalkError::kNone;
+        case Step::kFrozen: return WalkError::kFrozen;
+        case Step::kUnknownCode: note(FrameKind::kStub, pc_, 0); return WalkError::kUnknownCode;
+        case Step::kBroken: return WalkError::kUnwalkable;
+      }
+    }
+    sample_.is_cut = 1;
+    return WalkError::kNone;
+  }
+
+ private:
+  enum class Step { kNext, kEnd, kFrozen, kUnknownCode, kBroken };
+
+  [[nodiscard]] std::uint64_t reg(int number) const SIGNAL_SAFE {
+    return static_cast<std::uint64_t>(registers_[number]);
+  }
+  [[nodiscard]] bool is_on_stack(std::uint64_t address, std::uint64_t bytes = kWord) const SIGNAL_SAFE {
+    return address >= reg(REG_RSP) && address % kWord == 0 && address < slot_.stack_high &&
+           slot_.stack_high - address >= bytes;
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t address) const SIGNAL_SAFE {
+    return is_on_stack(address) ? injected_fault(load<std::uint64_t>(address)) : 0;
+  }
+  [[nodiscard]] std::uint64_t thread_anchor() const SIGNAL_SAFE { return slot_.java_thread + layout_.thread_anchor; }
+  [[nodiscard]] std::uint64_t anchor_sp(std::uint64_t anchor) const SIGNAL_SAFE {
+    return load<std::uint64_t>(anchor + layout_.anchor_sp);
+  }
+  [[nodiscard]] bool is_in_java() const SIGNAL_SAFE {
+    return load<std::uint32_t>(slot_.java_thread + layout_.thread_state) == kThreadInJava;
+  }
+
+  // As far as the JVM's own state tells; the method on top says more.
+  [[nodiscard]] ThreadState state() const SIGNAL_SAFE {
+    const bool used_cpu = slot_.cpu_moved.load(std::memory_order_relaxed);
+    switch (load<std::uint32_t>(slot_.java_thread + layout_.thread_state)) {
+      case kThreadBlocked: return ThreadState::kBlocked;
+      case kThreadInNative: return used_cpu ? ThreadState::kRunning : ThreadState::kNative;
+      default: return used_cpu ? ThreadState::kRunning : ThreadState::kRunnable;
+    }
+  }
+
+  void note(FrameKind kind, std::uint64_t what, std::uint64_t value) SIGNAL_SAFE {
+    sample_.frames()[sample_.depth++] = RawFrame::make(kind, what, value);
+  }
+
+  // Callers lie above their callees, so the walk comes to an end.
+  bool go_to(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) SIGNAL_SAFE {
+    if (!cache_.contains(pc) || sp <= sp_ || !is_on_stack(sp)) return false;
+    pc_ = pc;
+    sp_ = sp;
+    fp_ = fp;
+    return true;
+  }
+
+  // The thread left Java in good order: JavaFrameAnchor says where.
+  bool go_to_anchor(std::uint64_t anchor) SIGNAL_SAFE {
+    const std::uint64_t sp = anchor_sp(anchor);
+    if (!is_on_stack(sp)) return false;
+    std::uint64_t pc = load<std::uint64_t>(anchor + layout_.anchor_pc);
+    if (pc == 0) pc = word(sp - kWord);
+    return go_to(pc, sp, load<std::uint64_t>(anchor + layout_.anchor_fp));
+  }
+
+  // From code outside of the code cache to the Java frame that called it.
+  bool enter_from_native() SIGNAL_SAFE {
+    is_top_ = false;
+    if (go_to_anchor(thread_anchor())) return true;
+    return is_in_java() && (follow_frame_pointers() || find_return_address());
+  }
+
+  // The JVM's own functions keep rbp.
+  bool follow_frame_pointers() SIGNAL_SAFE {
+    std::uint64_t fp = fp_;
+    for (int i = 0; i < kNativeFrames && is_on_stack(fp, 2 * kWord); ++i) {
+      if (cache_.contains(word(fp + kWord))) return go_to(word(fp + kWord), fp + 2 * kWord, word(fp));
+      if (word(fp) <= fp) return false;
+      fp = word(fp);
+    }
+    return false;
+  }
+
+  // A function or stub that keeps no frame, called right from Java code, as memcpy: the first word on the stack that
+  // points behind a call instruction of compiled or interpreted code.
+  bool find_return_address() SIGNAL_SAFE {
+    for (std::uint64_t at = sp_; at < sp_ + kNativeFrames * kWord && is_on_stack(at); at += kWord) {
+      if (is_return_address(word(at))) return go_to(word(at), at + kWord, fp_);
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_return_address(std::uint64_t pc) const SIGNAL_SAFE {
+    if (!cache_.contains(pc)) return false;
+    if (!cache_.is_interpreter(pc)) {
+      const std::uint64_t blob = cache_.blob_of(pc);
+      if (blob == 0 || !cache_.is_nmethod(blob) || pc < cache_.code_begin(blob) + 5) return false;
+    }
+    const auto is_call_through_register = [&](int length) {
+      return load<std::uint8_t>(pc - static_cast<std::uint64_t>(length)) == 0xff &&
+             (load<std::uint8_t>(pc - static_cast<std::uint64_t>(length) + 1) & 0x38) == 0x10;
+    };
+    return load<std::uint8_t>(pc - 5) == 0xe8 || is_call_through_register(2) || is_call_through_register(3);
+  }
+
+  Step step() SIGNAL_SAFE {
+    if (pc_ == layout_.call_stub_return) return leave_call_stub();
+    if (cache_.is_interpreter(pc_)) return step_interpreted();
+    const std::uint64_t blob = cache_.blob_of(pc_);
+    if (blob == 0) return Step::kUnknownCode;
+    return cache_.is_nmethod(blob) ? step_compiled(blob) : step_stub(blob);
+  }
+
+  Step leave_call_stub() SIGNAL_SAFE {
+    const std::uint64_t wrapper = word(fp_ + static_cast<std::uint64_t>(layout_.entry_frame_wrapper * 8));
+    if (!is_on_stack(wrapper, layout_.wrapper_anchor + 3 * kWord)) return Step::kBroken;
+    const std::uint64_t anchor = wrapper + layout_.wrapper_anchor;
+    if (anchor_sp(anchor) == 0) return Step::kEnd;
+    if (anchor_sp(anchor) <= sp_) return Step::kBroken;
+    return go_to_anchor(anchor) ? Step::kNext : Step::kBroken;
+  }
+
+  Step step_interpreted() SIGNAL_SAFE {
+    const std::uint64_t sender_sp = word(fp_ + static_cast<std::uint64_t>(kInterpretedSenderSp * 8));
+    const std::uint64_t return_pc = word(fp_ + kWord);
+    if (fp_ < sp_ || sender_sp <= fp_ || !cache_.contains(return_pc)) {
+      return is_top_ ? step_interpreter_entry() : Step::kBroken;
+    }
+    note(FrameKind::kInterpreted, word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
+         word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
+    return go_to(return_pc, sender_sp, word(fp_)) ? Step::kNext : Step::kBroken;
+  }
+
+  // Before the interpreter has made its frame: rbx is the method, r13 the caller's sp, and the return address is on top
+  // of the stack or, while room for locals is made, in rax.
+  Step step_interpreter_entry() SIGNAL_SAFE {
+    const bool is_pushed = cache_.contains(word(sp_));
+    const std::uint64_t return_pc = is_pushed ? word(sp_) : reg(REG_RAX);
+    const std::uint64_t sender_sp = is_pushed ? sp_ + kWord : reg(REG_R13);
+    note(FrameKind::kInterpreted, reg(REG_RBX), 0);
+    return go_to(return_pc, sender_sp, fp_) ? Step::kNext : Step::kBroken;
+  }
+
+  Step step_compiled(std::uint64_t nmethod) SIGNAL_SAFE {
+    std::uint64_t pc = pc_;
+    if (pc == cache_.deopt_handler(nmethod)) {
+      // The return address was replaced; the frame keeps the original.
+      pc = word(sp_ + load<std::uint32_t>(nmethod + layout_.nmethod_orig_pc));
+    }
+    // An interrupted instruction is marked by being one too large, so that it finds the scope it lies in.
+    note(FrameKind::kCompiled, is_top_ ? pc + 1 : pc, cache_.compile_id(nmethod));
+    if (pc_ == layout_.continuation_return) return end_virtual_thread();
+    if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
+    const auto size = static_cast<std::uint64_t>(cache_.frame_size(nmethod)) * kWord;
+    const std::uint64_t sender_sp = sp_ + size;
+    if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
+    return is_top_ && leave_by_guess() ? Step::kNext : Step::kBroken;
+  }
+
+  Step end_virtual_thread() SIGNAL_SAFE {
+    sample_.is_virtual = 1;
+    return Step::kEnd;
+  }
+
+  // In the prologue or epilogue of a compiled method.
+  bool leave_without_frame(std::uint64_t nmethod) SIGNAL_SAFE {
+    const auto offset = static_cast<std::int64_t>(pc_ - cache_.code_begin(nmethod));
+    if (offset < cache_.frame_complete(nmethod)) {
+      return return_at(sp_, fp_) || return_at(sp_ + kWord, word(sp_));
+    }
+    const auto code = load<std::uint32_t>(pc_);
+    if ((code & 0xff) == 0xc3) return return_at(sp_, fp_);               // ret
+    if ((code & 0xffffff) == 0xa73b49 || (code & 0xffffff) == 0x673b49)  // cmp rsp, [r15 + ...]: the poll at a return
+      return return_at(sp_, fp_);
+    if ((code & 0xff) == 0x5d) return return_at(sp_ + kWord, word(sp_));  // pop rbp
+    if ((code & 0xffff) == 0x870f) return return_at(sp_, fp_);            // ja behind the poll
+    return false;
+  }
+
+  bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
+
+  Step step_stub(std::uint64_t blob) SIGNAL_SAFE {
+    const std::int32_t words = cache_.frame_size(blob);
+    // Stubs that call the JVM have a frame of known size once they have made it.
+    if (!is_top_ && words >= 2) {
+      const std::uint64_t sender_sp = sp_ + static_cast<std::uint64_t>(words) * kWord;
+      if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
+    }
+    // Interrupted here, or in a function that the stub called.
+    if (sample_.depth == 0) return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
+    // Nothing else returns to stubs but the frames of a virtual thread whose callers still lie in the heap.
+    if (words >= 2 || layout_.continuation_return == 0) return Step::kBroken;
+    sample_.is_virtual = 1;
+    return walk_frozen() ? Step::kEnd : Step::kFrozen;
+  }
+
+  [[nodiscard]] std::uint64_t oop_at(std::uint64_t address) const SIGNAL_SAFE {
+    if (!g_frozen.oops_are_narrow) return load<std::uint64_t>(address);
+    const std::uint64_t narrow = load<std::uint32_t>(address);
+    return narrow == 0 ? 0 : g_frozen.oop_base + (narrow << g_frozen.oop_shift);
+  }
+  [[nodiscard]] bool is_object(std::uint64_t oop) const SIGNAL_SAFE {
+    return oop % 8 == 0 && oop >= g_frozen.heap_low && oop + 256 < g_frozen.heap_high;
+  }
+
+  // The callers of the frames on the stack, innermost chunk first. False if not all of them can be read.
+  bool walk_frozen() SIGNAL_SAFE {
+    const auto state = load<std::uint32_t>(slot_.java_thread + layout_.thread_state);
+    const auto entry = load<std::uint64_t>(slot_.java_thread + g_frozen.thread_entry);
+    // In native code the heap may be moved at any moment.
+    if (!g_frozen.is_known || (state != kThreadInJava && state != kThreadInVm) || !is_on_stack(entry, kEntrySize)) {
+      return false;
+    }
+    const auto continuation = load<std::uint64_t>(entry + kEntryContinuation);
+    if (!is_object(continuation)) return false;
+    std::uint64_t chunk = oop_at(continuation + g_frozen.continuation_tail);
+    for (int i = 0; chunk != 0 && i < kMaxChunks; ++i) {
+      if (!is_object(chunk) || !walk_chunk(chunk)) return false;
+      chunk = oop_at(chunk + g_frozen.chunk_parent);
+    }
+    return chunk == 0;
+  }
+
+  // stackChunkFrameStream.inline.hpp. Offsets inside interpreted frames are relative to their frame pointer.
+  bool walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
+    const std::uint64_t klass =
+        g_frozen.klass_base + (std::uint64_t{load<std::uint32_t>(chunk + 8)} << g_frozen.klass_shift);
+    const std::uint64_t stack = chunk + (load<std::uint32_t>(klass + g_frozen.klass_layout) & ~7U);
+    const auto size = load<std::int32_t>(chunk + g_frozen.chunk_size);
+    const auto first = load<std::int32_t>(chunk + g_frozen.chunk_sp);
+    const auto bottom = load<std::int32_t>(chunk + g_frozen.chunk_bottom);
+    if (stack - chunk > 256 || first < 0 || first > bottom || bottom > size ||
+        stack + static_cast<std::uint64_t>(size) * kWord > g_frozen.heap_high) {
+      return false;
+    }
+    const std::uint64_t begin = stack;
+    const std::uint64_t end = stack + static_cast<std::uint64_t>(bottom) * kWord;
+    std::uint64_t sp = stack + static_cast<std::uint64_t>(first) * kWord;
+    std::uint64_t unextended = sp;
+    const auto is_in_chunk = [&](std::uint64_t address) {
+      return address >= begin && address < end && address % 8 == 0;
+    };
+    while (sp < end && sample_.depth < kMaxDepth) {
+      if (!is_in_chunk(sp - 2 * kWord)) return false;
+      const auto pc = load<std::uint64_t>(sp - kWord);
+      if (cache_.is_interpreter(pc)) {
+        const std::uint64_t link = sp - 2 * kWord;
+        const std::uint64_t fp = link + load<std::uint64_t>(link) * kWord;
+        if (!is_in_chunk(fp) || !is_in_chunk(fp + kInterpretedBcp * 8LL)) return false;
+        note(FrameKind::kInterpreted, load<std::uint64_t>(fp + kInterpretedMethod * 8LL),
+             load<std::uint64_t>(fp + kInterpretedBcp * 8LL));
+        const std::uint64_t locals = fp + load<std::uint64_t>(fp + kInterpretedLocals * 8LL) * kWord;
+        if (locals + kWord >= end) return true;
+        unextended = fp + load<std::uint64_t>(fp + kInterpretedSenderSp * 8LL) * kWord;
+        if (fp + 2 * kWord <= sp) return false;
+        sp = fp + 2 * kWord;
+        continue;
+      }
+      const std::uint64_t blob = cache_.blob_of(pc);
+      if (blob == 0 || !cache_.is_nmethod(blob) || cache_.frame_size(blob) < 2) return false;
+      note(FrameKind::kCompiled, pc, cache_.compile_id(blob));
+      const std::uint64_t next = unextended + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
+      if (next <= sp) return false;
+      sp = unextended = next;
+    }
+    return sp >= end;
+  }
+
+  // The return address is on top of the stack, above the saved rbp, or where the anchor says.
+  bool leave_by_guess() SIGNAL_SAFE {
+    if (return_at(sp_, fp_)) return true;
+    if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_ && go_to(word(fp_ + kWord), fp_ + 2 * kWord, word(fp_))) return true;
+    if (return_at(sp_ + kWord, word(sp_))) return true;
+    return anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor());
+  }
+
+  const CodeCache& cache_;
+  const Layout& layout_;
+  const ThreadSlot& slot_;
+  const greg_t* registers_;
+  RawSample& sample_;
+  std::uint64_t pc_;
+  std::uint64_t sp_;
+  std::uint64_t fp_;
+  bool is_top_ = true;
+};
+
+}  // namespace
+
+void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
+void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
+
+void walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+  if (slot.java_thread == 0) {
+    sample.error = WalkError::kNoJavaFrames;
+    return;
+  }
+  sample.error = Walk(slot, *static_cast<const ucontext_t*>(ucontext), sample).run();
+}
+
+}  // namespace sonde::agent::hotspot

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/vm/hotspot/vm_structs.h"
+
+#include <dlfcn.h>
+
+namespace sonde::agent::hotspot {
+namespace {
+
+// A table starts where `entries` points to; its columns lie at offsets that are symbols themselves.
+class Table {
+ public:
+  Table(const char* entries, const char* stride) {
+    const auto* start = static_cast<const std::uint64_t*>(dlsym(RTLD_DEFAULT, entries));
+    entry_ = start == nullptr ? 0 : *start;
+    stride_ = number(stride);
+  }
+
+  static std::uint64_t number(const char* symbol) {
+    const auto* value = static_cast<const std::uint64_t*>(dlsym(RTLD_DEFAULT, symbol));
+    return value == nullptr ? 0 : *value;
+  }
+
+  [[nodiscard]] bool exists() const { return entry_ != 0 && stride_ != 0; }
+  void next() { entry_ += stride_; }
+  template <typename T>
+  [[nodiscard]] T at(std::uint64_t column) const {
+    return *reinterpret_cast<const T*>(entry_ + column);
+  }
+  [[nodiscard]] const char* text(std::uint64_t column) const { return at<const char*>(column); }
+
+ private:
+  std::uint64_t entry_ = 0;
+  std::uint64_t stride_ = 0;
+};
+
+std::string key_of(std::string_view type, std::string_view field) {
+  return std::string(type).append("::").append(field);
+}
+
+}  // namespace
+
+VmStructs VmStructs::load() {
+  VmStructs structs;
+  structs.load_fields();
+  structs.load_types();
+  structs.load_constants();
+  return structs;
+}
+
+void VmStructs::load_fields() {
+  Table table("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride");
+  const std::uint64_t type = Table::number("gHotSpotVMStructEntryTypeNameOffset");
+  const std::uint64_t field = Table::number("gHotSpotVMStructEntryFieldNameOffset");
+  const std::uint64_t field_type = Table::number("gHotSpotVMStructEntryTypeStringOffset");
+  const std::uint64_t is_static = Table::number("gHotSpotVMStructEntryIsStaticOffset");
+  const std::uint64_t offset = Table::number("gHotSpotVMStructEntryOffsetOffset");
+  const std::uint64_t address = Table::number("gHotSpotVMStructEntryAddressOffset");
+  for (; table.exists() && table.text(type) != nullptr; table.next()) {
+    const bool on_class = table.at<std::int32_t>(is_static) != 0;
+    const char* type_name = table.text(field_type);
+    fields_[key_of(table.text(type), table.text(field))] = {
+        .type = type_name == nullptr ? "" : type_name,
+        .is_static = on_class,
+        .place = table.at<std::uint64_t>(on_class ? address : offset)};
+  }
+}
+
+void VmStructs::load_types() {
+  Table table("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride");
+  const std::uint64_t name = Table::number("gHotSpotVMTypeEntryTypeNameOffset");
+  const std::uint64_t size = Table::number("gHotSpotVMTypeEntrySizeOffset");
+  for (; table.exists() && table.text(name) != nullptr; table.next()) {
+    sizes_[table.text(name)] = table.at<std::uint64_t>(size);
+  }
+}
+
+void VmStructs::load_constants() {
+  Table table("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride");
+  const std::uint64_t name = Table::number("gHotSpotVMIntConstantEntryNameOffset");
+  const std::uint64_t value = Table::number("gHotSpotVMIntConstantEntryValueOffset");
+  for (; table.exists() && table.text(name) != nullptr; table.next()) {
+    constants_[table.text(name)] = table.at<std::int32_t>(value);
+  }
+}
+
+std::optional<std::uint64_t> VmStructs::offset(std::string_view type, std::string_view field) const {
+  const auto found = fields_.find(key_of(type, field));
+  if (found == fields_.end() || found->second.is_static) return std::nullopt;
+  return found->second.place;
+}
+
+std::optional<std::uint64_t> VmStructs::address(std::string_view type, std::string_view field) const {
+  const auto found = fields_.find(key_of(type, field));
+  if (found == fields_.end() || !found->second.is_static) return std::nullopt;
+  return found->second.place;
+}
+
+std::string VmStructs::field_type(std::string_view type, std::string_view field) const {
+  const auto found = fields_.find(key_of(type, field));
+  return found == fields_.end() ? "" : found->second.type;
+}
+
+std::optional<std::uint64_t> VmStructs::size(std::string_view type) const {
+  const auto found = sizes_.find(std::string(type));
+  return found == sizes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::int64_t> VmStructs::constant(std::string_view name) const {
+  const auto found = constants_.find(std::string(name));
+  return found == constants_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace sonde::agent::hotspot

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sampling_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/table.h"
+
+namespace sonde::cli {
+
+using profile::Interval;
+using profile::Metric;
+using profile::Profile;
+using profile::TimeSampling;
+
+namespace {
+
+std::string time_text(std::uint64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (ns >= 1'000'000'000) return fmt::format("{:.3f} s", value / 1e9);
+  if (ns >= 1'000'000) return fmt::format("{:.1f} ms", value / 1e6);
+  if (ns >= 1'000) return fmt::format("{:.1f} us", value / 1e3);
+  return fmt::format("{} ns", ns);
+}
+
+std::string clock_text(const std::string& clock) {
+  if (clock == "perf") return "perf clock";
+  if (clock == "perf-user") return "perf clock without the kernel's time";
+  return "thread timers, not faster than the kernel's tick";
+}
+
+double samples_per_cpu_second(const TimeSampling& s) {
+  return s.thread_cpu_ns == 0 ? 0 : static_cast<double>(s.cpu_samples) * 1e9 / static_cast<double>(s.thread_cpu_ns);
+}
+
+double failed_percent(const TimeSampling& s) {
+  const std::uint64_t all = s.cpu_samples + s.wall_samples;
+  return all == 0 ? 0 : 100.0 * static_cast<double>(s.failed_samples) / static_cast<double>(all);
+}
+
+}  // namespace
+
+bool is_sampled(Metric metric) {
+  return metric == Metric::kCpuNs || metric == Metric::kWallNs || metric == Metric::kSamples;
+}
+
+std::string amount_text(Metric metric, std::uint64_t value) {
+  return metric == Metric::kCpuNs || metric == Metric::kWallNs ? time_text(value) : grouped(value);
+}
+
+Interval confidence_of(const Profile& profile, Metric metric, std::uint64_t part, std::uint64_t whole) {
+  const TimeSampling& s = profile.recording.time_sampling;
+  const std::uint64_t interval = metric == Metric::kCpuNs    ? s.cpu_interval_ns
+                                 : metric == Metric::kWallNs ? s.wall_interval_ns
+                                                             : 1;
+  return profile::wilson_interval(part / std::max<std::uint64_t>(interval, 1),
+                                  whole / std::max<std::uint64_t>(interval, 1));
+}
+
+std::string confidence_text(const Interval& interval) {
+  return fmt::format("{:.1f}-{:.1f} %", 100 * interval.low, 100 * interval.high);
+}
+
+std::string sampling_lines(const Profile& profile) {
+  const TimeSampling& s = profile.recording.time_sampling;
+  if (!s.is_on()) return "";
+  std::string text;
+  if (s.cpu_interval_ns != 0) {
+    text += fmt::format("Sampled   {} CPU samples, one each {} asked for; {:.0f} per CPU second ({})\n",
+                        grouped(s.cpu_samples), time_text(s.cpu_interval_ns), samples_per_cpu_second(s),
+                        clock_text(s.cpu_clock));
+  }
+  if (s.wall_interval_ns != 0) {
+    text += fmt::format("Sampled   {} wall-clock samples, each thread every {}\n", grouped(s.wall_samples),
+                        time_text(s.wall_interval_ns));
+  }
+  text += fmt::format("Failed    {} samples without a complete stack ({:.2f} %)\n", grouped(s.failed_samples),
+                      failed_percent(s));
+  text += fmt::format("Own cost  {} in handlers ({} each, 99 % below {}), {} decoding; {} of memory\n",
+                      time_text(s.handler_ns), time_text(s.handler_p50_ns), time_text(s.handler_p99_ns),
+                      time_text(s.decoder_cpu_ns), byte_size(s.memory_bytes));
+  return text;
+}
+
+nlohmann::ordered_json sampling_json(const Profile& profile) {
+  const TimeSampling& s = profile.recording.time_sampling;
+  return {{"cpu_interval_ns", s.cpu_interval_ns},
+          {"wall_interval_ns", s.wall_interval_ns},
+          {"cpu_clock", s.cpu_clock},
+          {"walker", s.walker},
+          {"cpu_samples", s.cpu_samples},
+          {"wall_samples", s.wall_samples},
+          {"failed_samples", s.failed_samples},
+          {"samples_per_cpu_second", samples_per_cpu_second(s)},
+          {"thread_cpu_ns", s.thread_cpu_ns},
+          {"handler_ns", s.handler_ns},
+          {"handler_p50_ns", s.handler_p50_ns},
+          {"handler_p99_ns", s.handler_p99_ns},
+          {"decoder_cpu_ns", s.decoder_cpu_ns},
+          {"memory_bytes", s.memory_bytes}};
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/confidence.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde::profile {
+namespace {
+
+// Newcombe, "Two-sided confidence intervals for the single proportion" (1998), table I, method 3.
+TEST(WilsonInterval, IsThatOfTheLiterature) {
+  EXPECT_NEAR(wilson_interval(81, 263).low, 0.2553, 5e-5);
+  EXPECT_NEAR(wilson_interval(81, 263).high, 0.3662, 5e-5);
+  EXPECT_NEAR(wilson_interval(15, 148).low, 0.0624, 5e-5);
+  EXPECT_NEAR(wilson_interval(15, 148).high, 0.1605, 5e-5);
+  EXPECT_NEAR(wilson_interval(0, 20).high, 0.1611, 5e-5);
+  EXPECT_NEAR(wilson_interval(1, 29).low, 0.0061, 5e-5);
+}
+
+TEST(WilsonInterval, OfNothingIsEverything) {
+  EXPECT_EQ(wilson_interval(0, 0).low, 0);
+  EXPECT_EQ(wilson_interval(0, 0).high, 1);
+}
+
+TEST(WilsonInterval, StaysWithinZeroAndOne) {
+  EXPECT_EQ(wilson_interval(0, 5).low, 0);
+  EXPECT_EQ(wilson_interval(5, 5).high, 1);
+}
+
+}  // namespace
+}  // namespace sonde::profile

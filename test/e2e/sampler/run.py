@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py [SONDE]: are samples right, complete and harmless? Shares known by construction, states known by name, names of
+classes that are gone, virtual threads, all modes in one recording, and everything at once for a while.
+
+Exit code 1: a case failed. 77: something needed is not built.
+
+  --cases A,B   --jdk 17,25     only these
+  --quick       short runs, for every change
+  --seconds N   how long `churn` runs (default 20, with --quick 6)
+  --faults      the stress with the agent whose walker reads wrong addresses now and then
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stress"))
+
+from recordings import ROOT, Failed, Recording, execute, find_jdks, remove  # noqa: E402
+
+SOURCES = ROOT / "test/apps/sampler"
+SHARES = {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40}
+# So sure that a test of a dozen shares fails by chance once in many thousand runs.
+Z = 4.5
+
+
+def compile_programs(folder, jdks):
+    stamp = folder / "stamp"
+    sources = sorted(SOURCES.rglob("*.java"))
+    if stamp.exists() and all(source.stat().st_mtime < stamp.stat().st_mtime for source in sources):
+        return
+    newer = [source for source in sources if source.parent.name == "21"]
+    older = [source for source in sources if source not in newer]
+    for release, jdk, files in ((17, jdks[0], older), (21, jdks[-1], newer)):
+        if jdk.major < release:
+            continue
+        done = execute([jdk.home / "bin/javac", "-nowarn", "-Xlint:none", "-g", "--release", release,
+                        "-d", folder / "classes", *files])
+        if done.code != 0:
+            raise Failed(done.stderr)
+    stamp.touch()
+
+
+def wilson(part, whole, z=Z):
+    p = part / whole
+    centre, spread = p + z * z / (2 * whole), z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole))
+    return (centre - spread) / (1 + z * z / whole), (centre + spread) / (1 + z * z / whole)
+
+
+class Case:
+    def __init__(self, arguments, jdk):
+        self.sonde, self.jdk, self.quick, self.seconds = arguments.sonde, jdk, arguments.quick, arguments.seconds
+        self.classes = arguments.work / "classes"
+        self.out = arguments.work / f"{jdk.major}.sonde"
+        self.problems, self.note = [], ""
+
+    def check(self, what, holds):
+        if not holds:
+            self.problems.append(what)
+
+    def run(self, mode, program, *words, jvm=(), options=()):
+        """Records a program that says "done" and returns what was recorded."""
+        remove(self.out)
+        done = execute([self.sonde, "run", "--mode", mode, *options, "-o", self.out, "--", self.jdk.home / "bin/java",
+                        "-Xmx256m", *jvm, "-cp", self.classes, f"app.{program}", *words],
+                       timeout=240 + 2 * self.seconds)
+        if done.code != 0 or "done" not in done.stdout:
+            raise Failed(f"{program} with {mode}: exit code {done.code}\n{done.stdout[-1000:]}{done.stderr[-2000:]}")
+        return Recording(self.sonde, self.out)
+
+    def check_complete(self, status, percent):
+        sampling = status["sampling"]
+        samples = sampling["cpu_samples"] + sampling["wall_samples"]
+        failed = 100 * sampling["failed_samples"] / max(1, samples)
+        self.note += f" {samples} samples, {failed:.2f} % failed;"
+        self.check(f"{failed:.2f} % of {samples} samples failed", samples > 0 and failed <= percent)
+        self.check(f"damage: {status['damage']}", status["damage"]["count"] == 0)
+
+
+def methods(report, key="total", value="samples"):
+    """{Class.method: samples}"""
+    sums = {}
+    for row in report["rows"]:
+        name = f"{row.get('class', '').removeprefix('app/')}.{row.get('method', '')}"
+        sums[name] = sums.get(name, 0) + row[key].get(value, 0)
+    return sums
+
+
+def check_shares(case, recording):
+    sums = methods(recording.report("--metric", "samples"))
+    whole = sum(sums.get(f"Shares.{name}", 0) for name in SHARES)
+    case.check(f"only {whole} samples in the methods that burn", whole >= 100)
+    for name, percent in SHARES.items():
+        part = sums.get(f"Shares.{name}", 0)
+        low, high = wilson(part, max(1, whole))
+        case.check(f"{name}: {part} of {whole} samples are not {percent} %", low <= percent / 100 <= high)
+
+
+def shares(case, threads, depth, jvm=(), options=(), complete=0.5):
+    recording = case.run("cpu:1ms", "Shares", (1 if case.quick else 6) if threads < 4 else 0.5, threads, depth, jvm=jvm, options=options)
+    check_shares(case, recording)
+    case.check_complete(recording.status(), complete)
+    return recording
+
+
+def case_alone(case):
+    recording = shares(case, 1, 0)
+    sampling = recording.status()["sampling"]
+    case.check(f"walker {sampling['walker']}", sampling["walker"] == "vmstructs")
+    # As many samples as milliseconds of CPU time.
+    rate = sampling["samples_per_cpu_second"]
+    wanted = (800, 1100) if sampling["cpu_clock"].startswith("perf") else (500, 1100)
+    case.check(f"{rate:.0f} samples per CPU second", wanted[0] <= rate <= wanted[1])
+
+
+def case_nested(case):
+    recording = shares(case, 1, 150)
+    sums = methods(recording.report("--metric", "samples"))
+    case.check("not all stacks reach the thread's entry", sums.get("java/lang/Thread.run", 0) >= sums["Shares.burn"])
+
+
+def case_threads(case):
+    recording = shares(case, 8, 3)
+    names = {row["name"] for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
+    missing = {f"burner-{i}" for i in range(8)} - names
+    case.check(f"no samples of {sorted(missing)}", not missing)
+
+
+def case_interpreter(case):
+    shares(case, 1, 20, jvm=["-Xint"], complete=1.0)
+
+
+def case_agct(case):
+    recording = shares(case, 1, 5, options=["--walker", "agct"], complete=2.0)
+    case.check("walker", recording.status()["sampling"]["walker"] == "asyncgetcalltrace")
+
+
+def case_timer(case):
+    """Where perf events are not permitted."""
+    recording = shares(case, 2, 5, options=["--clock", "timer"])
+    sampling = recording.status()["sampling"]
+    case.check("clock", sampling["cpu_clock"] == "thread-timer")
+    rate = sampling["samples_per_cpu_second"]
+    case.check(f"{rate:.0f} samples per CPU second, each with its overruns", 500 <= rate <= 1100)
+
+
+def case_states(case):
+    recording = case.run("wall:5ms", "Waits", 2)
+    case.check_complete(recording.status(), 0.5)
+    states = {}
+    for line in recording.report("--by", "state")["rows"]:
+        thread, state = line["name"].rsplit(": ", 1)
+        states.setdefault(thread, {})[state] = line["total"]["wall_ns"]
+    for name in ("sleeping", "parked", "waiting", "blocked", "io", "running"):
+        of_thread = states.get(name, {})
+        most = max(of_thread, key=of_thread.get, default="nothing")
+        expected = (name, "runnable") if name == "running" else (name,)
+        case.check(f"thread {name} is {most}: {of_thread}", most in expected)
+        seconds = sum(of_thread.values()) / 1e9
+        case.check(f"thread {name}: {seconds:.2f} s of wall time", 1.0 <= seconds <= 4)
+
+
+def case_together(case):
+    """Counts, CPU time and wall time in one recording, and the counts as without samples."""
+    recording = case.run("exact,cpu:1ms,wall:10ms", "Shares", 0.5, 2, 3)
+    check_shares(case, recording)
+    report = recording.report("--metric", "calls")
+    calls = methods(report, "self", "calls")
+    counts = [calls.get(f"Shares.{name}", 0) for name in SHARES]
+    case.check(f"calls differ: {counts}", len(set(counts)) == 1 and counts[0] > 0)
+    case.check("no wall time", methods(report, value="wall_ns").get("Shares.burn", 0) > 0)
+
+
+def case_shared_classes(case):
+    """A JVM that is only sampled keeps its class data sharing and rewrites nothing."""
+    recording = case.run("cpu:1ms", "Shares", 1, 1, 0, jvm=["-Xshare:on"])
+    status = recording.status()
+    case.check("classes were rewritten", status["own_cpu_ns"] == 0)
+
+
+def case_killed(case):
+    remove(case.out)
+    live = pathlib.Path(f"{case.out}.live")
+    process = subprocess.Popen([case.sonde, "run", "--mode", "cpu:1ms", "-o", case.out, "--",
+                                case.jdk.home / "bin/java", "-cp", case.classes, "app.Shares", "60", "1", "0"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    time.sleep(4)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    check_shares(case, Recording(case.sonde, live))
+    remove(case.out)
+
+
+def case_virtual(case):
+    if case.jdk.major < 21:
+        case.note = " needs JDK 21"
+        return
+    recording = case.run("cpu:1ms", "Virtual", 2, 20)
+    sums = methods(recording.report("--metric", "samples", "--thread", "virtual"))
+    everywhere = methods(recording.report("--metric", "samples"))
+    burnt = everywhere.get("Virtual.burn", 0)
+    case.check(f"{sums.get('Virtual.burn', 0)} of {burnt} samples are the virtual threads'",
+               burnt > 100 and sums.get("Virtual.burn", 0) == burnt)
+    whole = sums.get("java/lang/VirtualThread.run", 0) + recording.counters().get("StacksFrozen", 0)
+    case.check(f"{whole} of {burnt} stacks reach the entry or say why not", whole >= burnt)
+    case.check_complete(recording.status(), 0.5)
+
+
+def case_churn(case):
+    collectors = ["-XX:+UseSerialGC"] if case.quick else ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC",
+                                                          "-XX:+UseParallelGC"]
+    for collector in collectors:
+        for extra in [] if case.quick else ["-Xint", "-XX:ReservedCodeCacheSize=8m", "-XX:TieredStopAtLevel=1"]:
+            churn(case, [collector, extra])
+        churn(case, [collector])
+
+
+def churn(case, jvm):
+    recording = case.run("cpu:200us,wall:5ms", "Churn", case.seconds, jvm=jvm)
+    status = recording.status()
+    case.check_complete(status, 1.0)
+    counters = {counter["name"]: counter["value"] for counter in status["counters"]}
+    samples = status["sampling"]["cpu_samples"] + status["sampling"]["wall_samples"]
+    unloaded = counters.get("FramesUnloaded", 0)
+    case.check(f"{unloaded} frames of {samples} samples have no name", unloaded <= samples / 1000)
+    sums = methods(recording.report("--metric", "samples"))
+    case.check("no sample of a class that was unloaded", sums.get("Churn$Plugin.applyAsInt", 0) > 0)
+
+
+def case_faults(case):
+    """Wrong addresses cost stacks and nothing else."""
+    recording = case.run("cpu:200us,wall:5ms", "Churn", case.seconds)
+    status = recording.status()
+    failed = status["sampling"]["failed_samples"]
+    case.note = f" {failed} of {status['sampling']['cpu_samples']} stacks were lost to faults"
+    case.check("no fault was noticed", failed > 0)
+    case.check(f"damage: {status['damage']}", status["damage"]["count"] == 0)
+
+
+CASES = {name.removeprefix("case_"): function for name, function in list(globals().items()) if name.startswith("case_")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sonde", nargs="?", type=pathlib.Path, default=ROOT / "build/dev/sonde")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/dev/sampler")
+    parser.add_argument("--cases", default=",".join(name for name in CASES if name != "faults"))
+    parser.add_argument("--jdk", default="")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seconds", type=int)
+    parser.add_argument("--faults", action="store_true")
+    arguments = parser.parse_args()
+    arguments.seconds = arguments.seconds or (6 if arguments.quick else 20)
+    if arguments.faults:
+        # The program takes the agent that lies beside it.
+        faults = arguments.sonde.parent / "faults"
+        if not (faults / "libsonde.so").exists():
+            print(f"{faults}/libsonde.so is missing")
+            return 77
+        arguments.sonde = pathlib.Path(shutil.copy(arguments.sonde, faults))
+        arguments.cases = "faults"
+    jdks = [jdk for jdk in find_jdks() if not arguments.jdk or str(jdk.major) in arguments.jdk.split(",")]
+    if not arguments.sonde.exists() or not jdks:
+        print(f"{arguments.sonde} or a JDK is missing")
+        return 77
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    compile_programs(arguments.work, find_jdks())
+    failed = 0
+    for jdk in jdks:
+        for name in arguments.cases.split(","):
+            case = Case(arguments, jdk)
+            try:
+                CASES[name](case)
+            except Failed as error:
+                case.problems.append(str(error))
+            remove(case.out)
+            print(f"{'FAILED' if case.problems else 'ok':6} JDK {jdk.major} {name}:{case.note}", flush=True)
+            for problem in case.problems:
+                print(f"       {problem}", flush=True)
+            failed += bool(case.problems)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
