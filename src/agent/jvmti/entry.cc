@@ -21,7 +21,7 @@
 #include <string>
 
 #include "agent/jvmti/runtime_classes.h"
-#include "agent/jvmti/sampling.h"
+#include "agent/jvmti/time_sampling.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
 #include "agent/session/nowhere.h"
@@ -310,7 +310,8 @@ Result<void> start_exact(jvmtiEnv* jvmti) {
 Result<void> start_modes(JavaVM* vm, jvmtiEnv* jvmti) {
   const Options& options = g_agent->options;
   // First, so that its VMDeath comes first: whoever marks the recording as ended comes last.
-  if (options.cpu_interval_ns != 0 || options.wall_interval_ns != 0) TRY(start_sampling(vm, g_agent->arena, options));
+  if (options.cpu_interval_ns != 0 || options.wall_interval_ns != 0)
+    TRY(start_time_sampling(vm, g_agent->arena, options));
   if (options.exact) TRY(start_exact(jvmti));
   return {};
 }

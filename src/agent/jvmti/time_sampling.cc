@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/jvmti/sampling.h"
+#include "agent/jvmti/time_sampling.h"
 
 #include <jvmti.h>
 #include <pthread.h>
@@ -333,7 +333,7 @@ bool enable_events(jvmtiEnv* jvmti) {
 
 }  // namespace
 
-Result<void> start_sampling(JavaVM* vm, arena::Writer& arena, const Options& options) {
+Result<void> start_time_sampling(JavaVM* vm, arena::Writer& arena, const Options& options) {
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return Error{ErrorCode::kUnsupported, "this JVM does not show stacks to samplers"};

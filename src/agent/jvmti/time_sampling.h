@@ -12,6 +12,6 @@
 namespace sonde::agent {
 
 // In Agent_OnLoad. The arena lives as long as the process. Sampling begins at VMInit.
-Result<void> start_sampling(JavaVM* vm, arena::Writer& arena, const Options& options);
+Result<void> start_time_sampling(JavaVM* vm, arena::Writer& arena, const Options& options);
 
 }  // namespace sonde::agent
