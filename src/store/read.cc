@@ -167,6 +167,8 @@ class TreeReader {
     } else {
       tree_.samples.resize(tree_.bytecodes.size());
     }
+    // Times are in a table of their own, which read_samples reads.
+    for (auto* column : {&tree_.cpu_ns, &tree_.wall_ns, &tree_.activations}) column->resize(tree_.bytecodes.size());
     return {};
   }
 

@@ -38,7 +38,7 @@ TEST(Unsigned5, EndsAtTheExcludedByteAndAtTheEnd) {
   Unsigned5Reader reader(bytes, true);
   EXPECT_EQ(reader.next(), 4U);
   EXPECT_EQ(reader.next(), std::nullopt);
-  Unsigned5Reader cut{std::span(bytes).subspan(2), true};
+  Unsigned5Reader cut({bytes.data() + 2, 1}, true);
   EXPECT_EQ(cut.next(), std::nullopt);
 }
 
