@@ -28,6 +28,14 @@ Result<std::uint64_t> check_version(Database& db) {
   return version;
 }
 
+// SQLite itself would notice only when it comes to the page that is cut.
+Result<void> check_size(Database& db, const std::filesystem::path& path) {
+  const std::uint64_t size = TRY(db.integer("PRAGMA page_count")) * TRY(db.integer("PRAGMA page_size"));
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) < size || error) return malformed("is damaged: its end is missing");
+  return {};
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -211,6 +219,7 @@ Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes, std:
 Result<Profile> read_file(const std::filesystem::path& path) {
   Database db = TRY(Database::open(path, Database::Access::kReadOnly));
   const std::uint64_t version = TRY(check_version(db));
+  TRY(check_size(db, path));
   Profile profile;
   std::uint64_t nodes = 0;
   TRY(read_meta(db, profile.recording, nodes));

@@ -208,7 +208,7 @@ TEST_F(Store, DamageAnywhereIsNoCrash) {
   const fs::path damaged = folder_ / "damaged.sonde";
   for (std::size_t size = 0; size < whole.size(); size += 1499) {
     std::ofstream(damaged, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
-    EXPECT_FALSE(open(damaged).ok()) << size;
+    EXPECT_FALSE(open(damaged).ok()) << size << " of " << whole.size();
   }
   for (std::size_t i = 0; i < whole.size(); i += 61) {
     std::string copy = whole;

@@ -76,7 +76,7 @@ class Case:
         return Recording(self.sonde, self.out)
 
     def check_complete(self, status, percent):
-        sampling = status["sampling"]
+        sampling = status["time_sampling"]
         samples = sampling["cpu_samples"] + sampling["wall_samples"]
         failed = 100 * sampling["failed_samples"] / max(1, samples)
         self.note += f" {samples} samples, {failed:.2f} % failed;"
@@ -93,26 +93,26 @@ def methods(report, key="total", value="samples"):
     return sums
 
 
-def check_shares(case, recording):
+def check_shares(case, recording, slack=0):
     sums = methods(recording.report("--metric", "samples"))
     whole = sum(sums.get(f"Shares.{name}", 0) for name in SHARES)
     case.check(f"only {whole} samples in the methods that burn", whole >= 100)
     for name, percent in SHARES.items():
         part = sums.get(f"Shares.{name}", 0)
         low, high = wilson(part, max(1, whole))
-        case.check(f"{name}: {part} of {whole} samples are not {percent} %", low <= percent / 100 <= high)
+        case.check(f"{name}: {part} of {whole} samples are not {percent} %", low - slack <= percent / 100 <= high + slack)
 
 
-def shares(case, threads, depth, jvm=(), options=(), complete=0.5):
+def shares(case, threads, depth, jvm=(), options=(), complete=0.5, slack=0):
     recording = case.run("cpu:1ms", "Shares", (1 if case.quick else 6) if threads < 4 else 0.5, threads, depth, jvm=jvm, options=options)
-    check_shares(case, recording)
+    check_shares(case, recording, slack)
     case.check_complete(recording.status(), complete)
     return recording
 
 
 def case_alone(case):
     recording = shares(case, 1, 0)
-    sampling = recording.status()["sampling"]
+    sampling = recording.status()["time_sampling"]
     case.check(f"walker {sampling['walker']}", sampling["walker"] == "vmstructs")
     # As many samples as milliseconds of CPU time.
     rate = sampling["samples_per_cpu_second"]
@@ -139,13 +139,14 @@ def case_interpreter(case):
 
 def case_agct(case):
     recording = shares(case, 1, 5, options=["--walker", "agct"], complete=2.0)
-    case.check("walker", recording.status()["sampling"]["walker"] == "asyncgetcalltrace")
+    case.check("walker", recording.status()["time_sampling"]["walker"] == "asyncgetcalltrace")
 
 
 def case_timer(case):
     """Where perf events are not permitted."""
-    recording = shares(case, 2, 5, options=["--clock", "timer"])
-    sampling = recording.status()["sampling"]
+    # The timer fires at the kernel's tick, at which the scheduler switches threads, too: shares are off by that.
+    recording = shares(case, 2, 5, options=["--clock", "timer"], slack=0.08)
+    sampling = recording.status()["time_sampling"]
     case.check("clock", sampling["cpu_clock"] == "thread-timer")
     rate = sampling["samples_per_cpu_second"]
     case.check(f"{rate:.0f} samples per CPU second, each with its overruns", 500 <= rate <= 1100)
@@ -227,7 +228,7 @@ def churn(case, jvm):
     status = recording.status()
     case.check_complete(status, 1.0)
     counters = {counter["name"]: counter["value"] for counter in status["counters"]}
-    samples = status["sampling"]["cpu_samples"] + status["sampling"]["wall_samples"]
+    samples = status["time_sampling"]["cpu_samples"] + status["time_sampling"]["wall_samples"]
     unloaded = counters.get("FramesUnloaded", 0)
     case.check(f"{unloaded} frames of {samples} samples have no name", unloaded <= samples / 1000)
     sums = methods(recording.report("--metric", "samples"))
@@ -238,8 +239,8 @@ def case_faults(case):
     """Wrong addresses cost stacks and nothing else."""
     recording = case.run("cpu:200us,wall:5ms", "Churn", case.seconds)
     status = recording.status()
-    failed = status["sampling"]["failed_samples"]
-    case.note = f" {failed} of {status['sampling']['cpu_samples']} stacks were lost to faults"
+    failed = status["time_sampling"]["failed_samples"]
+    case.note = f" {failed} of {status['time_sampling']['cpu_samples']} stacks were lost to faults"
     case.check("no fault was noticed", failed > 0)
     case.check(f"damage: {status['damage']}", status["damage"]["count"] == 0)
 
