@@ -374,7 +374,7 @@ Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stac
   map_.stubs_.resize(edits.stubs.size());
   wide_jumps_.clear();
   wide_stubs_.assign(edits.stubs.size(), 0);
-  constexpr std::size_t kHeader = 8;  // max_stack, max_locals, code_length
+  constexpr std::size_t kHeader = 8;                       // max_stack, max_locals, code_length
   constexpr std::size_t kHopeless = std::size_t{1} << 20;  // whatever its jumps turn out to take
   const std::size_t begin = out.size();
   const std::size_t largest = largest_size(context);
