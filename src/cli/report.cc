@@ -19,13 +19,21 @@ using profile::Metric;
 constexpr std::size_t kDefaultTop = 20;
 constexpr int kReportVersion = 1;  // docs/reference/report-json.md
 
+namespace {
+
+Metric default_metric(const ReportOptions& options, const profile::Profile& profile) {
+  if (options.by == profile::Grouping::kState) return Metric::kWallNs;  // nothing else has states
+  return profile::metric_of_work(profile).value_or(Metric::kBytecodes);
+}
+
+}  // namespace
+
 ReportView::ReportView(const ReportOptions& report_options, const profile::Profile& recorded)
     : options(report_options),
       profile(recorded),
       filter(report_options.include, report_options.exclude),
       names({&recorded}),
-      metric(report_options.metric ? *report_options.metric
-                                   : profile::metric_of_work(recorded).value_or(Metric::kBytecodes)) {
+      metric(report_options.metric ? *report_options.metric : default_metric(report_options, recorded)) {
   for (const profile::MetricInfo& info : profile::kMetrics) {
     if (info.metric != metric && profile::has_metric(recorded, info.metric)) others.push_back(info.metric);
   }
