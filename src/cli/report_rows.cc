@@ -107,9 +107,10 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
     default: break;
   }
   json["self"] = amounts_json(row.sum.self);
-  json["total"] = amounts_json(row.sum.total);
+  const bool has_totals = view.has_contexts();  // without, nobody knows what a method called
+  if (has_totals) json["total"] = amounts_json(row.sum.total);
   json["self_percent"] = share_percent(row.sum.self.of(view.metric), view.whole_value());
-  json["total_percent"] = share_percent(row.sum.total.of(view.metric), view.whole_value());
+  if (has_totals) json["total_percent"] = share_percent(row.sum.total.of(view.metric), view.whole_value());
   if (is_sampled(view.metric)) {
     const auto interval = [&](std::uint64_t part) {
       const profile::Interval i = confidence_of(view.profile, view.metric, part, view.whole_value());

@@ -12,6 +12,7 @@ Exit code 1: a case failed. 77: something needed is not built.
 """
 
 import argparse
+import json
 import math
 import os
 import pathlib
@@ -152,8 +153,18 @@ def case_timer(case):
     case.check(f"{rate:.0f} samples per CPU second, each with its overruns", 500 <= rate <= 1100)
 
 
+def check_schema(case, document):
+    """The report as JSON is what its schema says; nothing is said where the validator is missing."""
+    file = case.out.with_suffix(".json")
+    file.write_text(json.dumps(document))
+    done = execute([sys.executable, ROOT / "test/schema/validate.py", ROOT / "docs/reference/report.schema.json", file], timeout=60)
+    case.check(f"the schema refuses the report: {done.stdout}", done.code in (0, 77))
+
+
 def case_states(case):
     recording = case.run("wall:5ms", "Waits", 2)
+    check_schema(case, recording.report())
+    check_schema(case, recording.report("--by", "state"))
     case.check_complete(recording.status(), 0.5)
     states = {}
     for line in recording.report("--by", "state")["rows"]:
