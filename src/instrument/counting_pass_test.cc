@@ -5,23 +5,18 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "classfile/class_editor.h"
 #include "classfile/test_class.h"
+#include "instrument/test_pass.h"
 
 namespace sonde::instrument {
 namespace {
 
 using namespace classfile;
 using classfile::testing::assemble;
-using classfile::testing::ParsedMethod;
 using classfile::testing::TestClass;
-
-class FixedIds final : public CalleeIds {
- public:
-  std::uint32_t id_of(const MemberRef&, KnownKind) override { return 99; }
-};
+using instrument::testing::FixedIds;
+using instrument::testing::Instrumented;
+using instrument::testing::instrumented;
 
 struct Counted {
   std::string listing;
@@ -30,29 +25,13 @@ struct Counted {
 
 // Only what was inserted matters here: calls of SondeRT by name, everything else by mnemonic, on one line.
 Counted count(TestClass& cls, const KnownMethods& known = {}, Contexts contexts = Contexts::kTree) {
-  const std::vector<std::uint8_t> bytes = cls.bytes();
-  const ClassFile parsed = ClassFile::parse(bytes).value();
-  ClassEditor editor;
-  editor.open(parsed);
   FixedIds ids;
   CountingPass pass(known, ids, contexts);
   Counted result;
   const MethodToCount which = {.id = 7, .of_jdk = false, .precision = Precision::kPrecise};
-  EXPECT_TRUE(pass.apply(*editor.edit(parsed.methods()[0]).value(), which, result.method).ok());
-  const auto committed = editor.commit();
-  EXPECT_TRUE(committed.ok()) << committed.error().to_string();
-  const Bytes written = editor.write().value();
-  const ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
-  std::ostringstream out;
-  for (const Instruction insn : method.code().instructions()) {
-    const bool call = insn.opcode() == Opcode::invokestatic;
-    const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
-    out << (callee.class_name.starts_with("java/lang/Sonde") ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
-  }
-  for (const ExceptionEntry& entry : method.code().exceptions()) {
-    out << "[" << entry.start.value() << ".." << entry.end.value() << "->" << entry.handler.value() << "]";
-  }
-  result.listing = out.str();
+  const Instrumented method =
+      instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, which, result.method); });
+  result.listing = method.code + method.handlers;
   return result;
 }
 

@@ -4,41 +4,23 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "classfile/class_editor.h"
 #include "classfile/test_class.h"
+#include "instrument/test_pass.h"
 
 namespace sonde::instrument {
 namespace {
 
 using namespace classfile;
 using classfile::testing::assemble;
-using classfile::testing::ParsedMethod;
 using classfile::testing::TestClass;
+using instrument::testing::Instrumented;
+using instrument::testing::instrumented;
 
 // Calls of SondeNode by name, everything else by mnemonic, then the exception table.
 std::string instrumented(TestClass& cls, CountedMethod& counted) {
-  const std::vector<std::uint8_t> bytes = cls.bytes();
-  const ClassFile parsed = ClassFile::parse(bytes).value();
-  ClassEditor editor;
-  editor.open(parsed);
   HeapTreePass pass;
-  EXPECT_TRUE(pass.apply(*editor.edit(parsed.methods()[0]).value(), 7, counted).ok());
-  const auto committed = editor.commit();
-  EXPECT_TRUE(committed.ok()) << committed.error().to_string();
-  const Bytes written = editor.write().value();
-  const ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
-  std::ostringstream out;
-  for (const Instruction insn : method.code().instructions()) {
-    const bool call = insn.opcode() == Opcode::invokestatic;
-    const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
-    out << (callee.class_name == "java/lang/SondeNode" ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
-  }
-  for (const ExceptionEntry& entry : method.code().exceptions()) {
-    out << "[" << entry.start.value() << ".." << entry.end.value() << "->" << entry.handler.value() << "]";
-  }
-  return out.str();
+  const Instrumented method = instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, 7, counted); });
+  return method.code + method.handlers;
 }
 
 TEST(HeapTreePass, EvenALeafHasANode) {

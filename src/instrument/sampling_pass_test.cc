@@ -5,23 +5,17 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "classfile/class_editor.h"
 #include "classfile/test_class.h"
+#include "instrument/test_pass.h"
 
 namespace sonde::instrument {
 namespace {
 
 using namespace classfile;
 using classfile::testing::assemble;
-using classfile::testing::ParsedMethod;
 using classfile::testing::TestClass;
-
-class FixedIds final : public CalleeIds {
- public:
-  std::uint32_t id_of(const MemberRef&, KnownKind) override { return 99; }
-};
+using instrument::testing::FixedIds;
+using instrument::testing::instrumented;
 
 class SiteLog final : public SiteNumbers {
  public:
@@ -46,29 +40,11 @@ class SamplingPassTest : public ::testing::Test {
   // Calls of SondeSampling by name, everything else by mnemonic, on one line.
   std::string inserted(TestClass& cls, std::uint32_t id = kApplicationMethod, bool jdk_counts = false,
                        ContextFrom context_from = ContextFrom::kShadowStack) {
-    const std::vector<std::uint8_t> bytes = cls.bytes();
-    const ClassFile parsed = ClassFile::parse(bytes).value();
-    ClassEditor editor;
-    editor.open(parsed);
     FixedIds ids;
     SamplingPass pass(known, ids, sites, context_from, jdk_counts);
     CountedMethod counted;
-    if (const auto applied =
-            pass.apply(*editor.edit(parsed.methods()[0]).value(),
-                       {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPrecise}, counted);
-        !applied.ok())
-      return applied.error().message;
-    const auto committed = editor.commit();
-    EXPECT_TRUE(committed.ok()) << committed.error().to_string();
-    const Bytes written = editor.write().value();
-    const ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
-    std::ostringstream out;
-    for (const Instruction insn : method.code().instructions()) {
-      const bool call = insn.opcode() == Opcode::invokestatic;
-      const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
-      out << (callee.class_name == "java/lang/SondeSampling" ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
-    }
-    return out.str();
+    const MethodToCount which = {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPrecise};
+    return instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, which, counted); }).code;
   }
 
   KnownMethods known;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of passes: a method before and after, as text on one line.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "classfile/class_editor.h"
+#include "classfile/test_class.h"
+#include "instrument/counting_pass.h"
+
+namespace sonde::instrument::testing {
+
+// All callees that are counted where they are called have the same number.
+class FixedIds final : public CalleeIds {
+ public:
+  std::uint32_t id_of(const classfile::MemberRef&, KnownKind) override { return 99; }
+};
+
+struct Instrumented {
+  std::string code;      // calls of the runtime (java.lang.Sonde*) by name, everything else by mnemonic
+  std::string handlers;  // the exception table
+};
+
+// What a pass makes of the first method; if it refuses, its message for code.
+template <typename Apply>  // Result<void>(CodeEditor&)
+Instrumented instrumented(classfile::testing::TestClass& cls, Apply&& apply) {
+  using namespace classfile;
+  const std::vector<std::uint8_t> bytes = cls.bytes();
+  const ClassFile parsed = ClassFile::parse(bytes).value();
+  ClassEditor editor;
+  editor.open(parsed);
+  if (const Result<void> applied = apply(*editor.edit(parsed.methods()[0]).value()); !applied.ok()) {
+    return {.code = applied.error().message, .handlers = ""};
+  }
+  const auto committed = editor.commit();
+  EXPECT_TRUE(committed.ok()) << committed.error().to_string();
+  const Bytes written = editor.write().value();
+  const classfile::testing::ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
+  std::ostringstream code;
+  for (const Instruction insn : method.code().instructions()) {
+    const bool call = insn.opcode() == Opcode::invokestatic;
+    const MemberRef callee = call ? method.cls().pool().member(insn.pool_index()) : MemberRef{};
+    code << (callee.class_name.starts_with("java/lang/Sonde") ? callee.name : info_of(insn.opcode()).mnemonic) << " ";
+  }
+  std::ostringstream handlers;
+  for (const ExceptionEntry& entry : method.code().exceptions()) {
+    handlers << "[" << entry.start.value() << ".." << entry.end.value() << "->" << entry.handler.value() << "]";
+  }
+  return {.code = code.str(), .handlers = handlers.str()};
+}
+
+}  // namespace sonde::instrument::testing
