@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How counts that a Java thread may be writing are read; for tree_walk.cc and flat_walk.cc.
+// How counts that a Java thread may be writing are read; for the walks.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sonde::arena {
 
-// Aligned words do not tear; acquire pairs with the release stores of SondeRT.
+// Aligned words do not tear; acquire pairs with the release stores of SondeRT and of the agent.
 template <typename T>
 T acquire(const T& field) {
   return __atomic_load_n(&field, __ATOMIC_ACQUIRE);

@@ -5,18 +5,10 @@
 #include <string>
 #include <tuple>
 
+#include "arena/counts.h"
 #include "arena/reader.h"
 
 namespace sonde::arena {
-namespace {
-
-// The agent may be writing.
-template <typename T>
-T acquire(const T& field) {
-  return __atomic_load_n(&field, __ATOMIC_ACQUIRE);
-}
-
-}  // namespace
 
 class SampleWalk {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/sampler/cpu_clock.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -111,10 +112,6 @@ void CpuClock::stop(ThreadSlot& slot) {
   }
 }
 
-std::uint64_t CpuClock::cpu_time_ns(const ThreadSlot& slot) {
-  timespec used{};
-  if (clock_gettime(slot.cpu_clock, &used) != 0) return 0;
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-}
+std::uint64_t CpuClock::cpu_time_ns(const ThreadSlot& slot) { return clock_ns(slot.cpu_clock); }
 
 }  // namespace sonde::agent

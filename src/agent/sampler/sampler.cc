@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "agent/sampler/own_thread.h"
+#include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
@@ -19,12 +20,6 @@ namespace {
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kInternalThreadsEvery = kSecond;
-
-std::uint64_t now_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 void sleep_ns(std::uint64_t ns) {
   const timespec time{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
@@ -83,7 +78,7 @@ Sampler::Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOpt
 Result<void> Sampler::start(const Jvm& jvm) {
   if (!slots_.map()) return Error{ErrorCode::kIo, "no address space for the sampler's threads"};
   jvm_ = jvm;
-  start_ns_ = now_ns(CLOCK_MONOTONIC);
+  start_ns_ = monotonic_ns();
   start_ticks_ = __builtin_ia32_rdtsc();
   continuation_enter_ = methods_.id_of({.class_name = "jdk/internal/vm/Continuation",
                                         .source_file = "Continuation.java",
@@ -175,7 +170,7 @@ void Sampler::decode_until_stopped() {
   const std::uint64_t period = std::clamp(interval * 20, 5 * kMillisecond, 50 * kMillisecond);
   std::uint64_t internal_threads_at = 0;
   while (!stopping_.load()) {
-    if (const std::uint64_t now = now_ns(CLOCK_MONOTONIC); now >= internal_threads_at) {
+    if (const std::uint64_t now = monotonic_ns(); now >= internal_threads_at) {
       find_internal_threads();
       update_info();
       internal_threads_at = now + kInternalThreadsEvery;
@@ -297,7 +292,7 @@ std::uint32_t Sampler::tree_of(ThreadSlot& slot, const RawSample& sample, Thread
 void Sampler::update_info() {
   const std::lock_guard decoding_lock(decoding_);
   arena::SamplingInfo& info = arena_.header().sampling;
-  const std::uint64_t elapsed_ns = now_ns(CLOCK_MONOTONIC) - start_ns_;
+  const std::uint64_t elapsed_ns = monotonic_ns() - start_ns_;
   const double ns_per_tick =
       static_cast<double>(elapsed_ns) / static_cast<double>(__builtin_ia32_rdtsc() - start_ticks_);
   const auto to_ns = [&](std::uint64_t ticks) {
@@ -314,7 +309,7 @@ void Sampler::update_info() {
   }
   info.handler_ns = to_ns(handler_ticks_);
   if (clockid_t clock = 0; pthread_getcpuclockid(thread_, &clock) == 0)
-    info.decoder_cpu_ns = now_ns(clock) + wall_.cpu_ns();
+    info.decoder_cpu_ns = clock_ns(clock) + wall_.cpu_ns();
   const std::lock_guard lock(slots_mutex_);
   std::uint64_t cpu_ns = ended_cpu_ns_;
   info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes();

@@ -11,6 +11,7 @@
 #include <bit>
 
 #include "agent/sampler/cpu_clock.h"
+#include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
@@ -35,12 +36,6 @@ class InFlight {
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
 };
-
-std::uint64_t monotonic_ns() SIGNAL_SAFE {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // The slot of the thread a signal was meant for; null if the signal is not one of ours.
 ThreadSlot* slot_of(const siginfo_t& info) SIGNAL_SAFE {

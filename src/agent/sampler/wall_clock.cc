@@ -12,6 +12,7 @@
 #include "agent/sampler/cpu_clock.h"
 #include "agent/sampler/own_thread.h"
 #include "agent/sampler/signal_handler.h"
+#include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kThreadBlocked = 10;  // JavaThreadState: waits for something in the JVM
 // Less CPU time than this between two visits is the price of the visit.
 constexpr std::uint64_t kNoCpuNs = 20'000;
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 void sleep_until(std::uint64_t ns) {
   const timespec time{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
@@ -52,9 +47,7 @@ void WallClock::stop() {
 
 std::uint64_t WallClock::cpu_ns() const {
   clockid_t clock = 0;
-  timespec used{};
-  if (!is_started_ || pthread_getcpuclockid(thread_, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<std::uint64_t>(used.tv_sec) * kSecond + static_cast<std::uint64_t>(used.tv_nsec);
+  return is_started_ && pthread_getcpuclockid(thread_, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 void* WallClock::run(void* self) {
@@ -65,11 +58,11 @@ void* WallClock::run(void* self) {
 void WallClock::tick_until_stopped() {
   tid_.store(static_cast<pid_t>(syscall(SYS_gettid)));
   pthread_setname_np(pthread_self(), "sonde-wall");
-  std::uint64_t last = now_ns();
+  std::uint64_t last = monotonic_ns();
   while (!stopping_.load()) {
     // Ticks that were missed are not made up for: samples stand for the time since the last one.
     sleep_until(last + options_.interval_ns);
-    const std::uint64_t now = now_ns();
+    const std::uint64_t now = monotonic_ns();
     tick(now - last);
     last = now;
   }
