@@ -20,9 +20,9 @@
 #include <memory>
 #include <string>
 
+#include "agent/jvmti/bytecode_sampling.h"
 #include "agent/jvmti/frames_alive.h"
 #include "agent/jvmti/runtime_classes.h"
-#include "agent/jvmti/sampling.h"
 #include "agent/jvmti/time_sampling.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
@@ -46,7 +46,7 @@ struct Agent {
   TreePool trees;
   FlatBlocks flat_blocks;
   std::unique_ptr<ClassInstrumenter> instrumenter;
-  std::unique_ptr<Sampling> sampling;  // null: everything is counted
+  std::unique_ptr<BytecodeSampling> sampling;  // null: everything is counted
   jvmtiEnv* jvmti = nullptr;
   jclass runtime = nullptr;           // global reference to java.lang.SondeRT
   jclass flat_runtime = nullptr;      // global reference to java.lang.SondeFlat
@@ -347,8 +347,8 @@ Result<void> start_instrumenting(jvmtiEnv* jvmti) {
                                                            agent.options.flat ? &agent.flat_blocks : nullptr);
   if (agent.options.sampling.is_on()) {
     TRY(agent.instrumenter->sites().create());
-    agent.sampling = std::make_unique<Sampling>(agent.arena, agent.trees, agent.options.sampling, jvmti,
-                                                agent.instrumenter->sites());
+    agent.sampling = std::make_unique<BytecodeSampling>(agent.arena, agent.trees, agent.options.sampling, jvmti,
+                                                        agent.instrumenter->sites());
   }
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/jvmti/sampling.h"
+#include "agent/jvmti/bytecode_sampling.h"
 
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/session/nowhere.h"
@@ -11,13 +11,13 @@ constexpr jlong kForever = INT64_MAX / 2;  // SondeSampling.FOREVER
 
 constexpr std::uint32_t kMostFrames = 16'000;  // there are not many more slots
 
-Sampling* g_sampling = nullptr;  // for fill_slots_of, which the JVM calls without saying for whom
+BytecodeSampling* g_sampling = nullptr;  // for fill_slots_of, which the JVM calls without saying for whom
 
 jint JNICALL fill_slots_of(JNIEnv* jni, jclass, jlong slots) { return g_sampling->fill_slots(jni, slots); }
 
 }  // namespace
 
-bool Sampling::define(JNIEnv* jni) {
+bool BytecodeSampling::define(JNIEnv* jni) {
   const jclass defined =
       jni->DefineClass("java/lang/SondeSampling", nullptr, reinterpret_cast<const jbyte*>(kSondeSamplingClass),
                        static_cast<jsize>(sizeof kSondeSamplingClass));
@@ -26,17 +26,17 @@ bool Sampling::define(JNIEnv* jni) {
   return runtime_ != nullptr;
 }
 
-bool Sampling::bind_natives(JNIEnv* jni) {
+bool BytecodeSampling::bind_natives(JNIEnv* jni) {
   const JNINativeMethod natives[] = {
       {const_cast<char*>("fillSlots"), const_cast<char*>("(J)I"), reinterpret_cast<void*>(fill_slots_of)}};
   return jni->RegisterNatives(runtime_, natives, 1) == JNI_OK;
 }
 
-jint Sampling::fill_slots(JNIEnv* jni, jlong slots) {
+jint BytecodeSampling::fill_slots(JNIEnv* jni, jlong slots) {
   return stack_slots_.fill(jni, reinterpret_cast<std::uint32_t*>(slots), ShadowStacks::kSlots);
 }
 
-bool Sampling::begin(JNIEnv* jni) {
+bool BytecodeSampling::begin(JNIEnv* jni) {
   const jclass threads = jni->FindClass("java/lang/Thread");
   site_field_ = jni->GetFieldID(threads, "$sondeSite", "J");
   tree_field_ = jni->GetFieldID(threads, "$sondeTree", "J");
@@ -61,7 +61,7 @@ bool Sampling::begin(JNIEnv* jni) {
 }
 
 template <typename Visit>
-void Sampling::for_each_thread(JNIEnv* jni, Visit&& visit) {
+void BytecodeSampling::for_each_thread(JNIEnv* jni, Visit&& visit) {
   jint count = 0;
   jthread* threads = nullptr;
   if (jvmti_->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
@@ -72,7 +72,7 @@ void Sampling::for_each_thread(JNIEnv* jni, Visit&& visit) {
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-void Sampling::thread_started(JNIEnv* jni, jthread thread) {
+void BytecodeSampling::thread_started(JNIEnv* jni, jthread thread) {
   if (!begun_ || jni->GetLongField(thread, site_field_) != 0) return;
   const std::uint64_t stack = stacks_.lease();
   if (stack != 0) return jni->SetLongField(thread, site_field_, static_cast<jlong>(stack));
@@ -80,13 +80,13 @@ void Sampling::thread_started(JNIEnv* jni, jthread thread) {
   jni->SetLongField(thread, left_field_, kForever);
 }
 
-std::uint64_t Sampling::unsettled(JNIEnv* jni, jthread thread) const {
+std::uint64_t BytecodeSampling::unsettled(JNIEnv* jni, jthread thread) const {
   const jlong quota = jni->GetLongField(thread, quota_field_);
   const jlong left = jni->GetLongField(thread, left_field_);
   return quota > left ? static_cast<std::uint64_t>(quota - left) : 0;
 }
 
-void Sampling::thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree) {
+void BytecodeSampling::thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree) {
   if (!begun_) return;
   const std::uint64_t rest = unsettled(jni, thread);
   const auto slot = static_cast<std::uint64_t>(jni->GetLongField(thread, site_field_));
@@ -98,7 +98,7 @@ void Sampling::thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree) {
   if (tree != 0) __atomic_fetch_add(&root_of(tree).bytecodes, rest, __ATOMIC_RELAXED);
 }
 
-void Sampling::settle_living(JNIEnv* jni) {
+void BytecodeSampling::settle_living(JNIEnv* jni) {
   if (!begun_) return;
   for_each_thread(jni, [&](jthread thread) {
     const std::uint64_t rest = unsettled(jni, thread);
@@ -110,13 +110,13 @@ void Sampling::settle_living(JNIEnv* jni) {
   });
 }
 
-std::uint64_t Sampling::common_tree() {
+std::uint64_t BytecodeSampling::common_tree() {
   const std::lock_guard lock(mutex_);
   if (common_tree_ == 0) common_tree_ = trees_.lease("(threads without a sample)", false);
   return common_tree_;
 }
 
-arena::Node& Sampling::root_of(std::uint64_t tree) const {
+arena::Node& BytecodeSampling::root_of(std::uint64_t tree) const {
   const auto* header = static_cast<const arena::TreeHeader*>(arena_.pointer(tree));
   return *static_cast<arena::Node*>(arena_.pointer(header->root));
 }

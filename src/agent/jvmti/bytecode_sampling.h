@@ -17,9 +17,10 @@
 
 namespace sonde::agent {
 
-class Sampling {
+class BytecodeSampling {
  public:
-  Sampling(arena::Writer& arena, TreePool& trees, const SamplingOptions& options, jvmtiEnv* jvmti, SiteTable& sites)
+  BytecodeSampling(arena::Writer& arena, TreePool& trees, const SamplingOptions& options, jvmtiEnv* jvmti,
+                   SiteTable& sites)
       : arena_(arena), trees_(trees), options_(options), jvmti_(jvmti), sites_(sites), stack_slots_(jvmti, sites) {}
 
   // Before any bytecode runs.
