@@ -8,7 +8,7 @@
 namespace sonde::cli {
 namespace {
 
-constexpr std::uint64_t kDefaultCpuNs = 10'000'000;
+constexpr std::uint64_t kDefaultCpuNs = 1'000'000;
 constexpr std::uint64_t kDefaultWallNs = 10'000'000;
 constexpr std::uint64_t kShortestCpuNs = 20'000;  // a signal and its handler take a few microseconds
 constexpr std::uint64_t kShortestWallNs = 1'000'000;

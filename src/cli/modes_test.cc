@@ -23,6 +23,7 @@ TEST(Modes, SampledOnlyCountsNothing) {
   ASSERT_TRUE(modes.ok());
   EXPECT_FALSE(modes->exact);
   EXPECT_TRUE(modes->is_sampled());
+  EXPECT_EQ(modes->cpu_interval_ns, 1'000'000U);
 }
 
 TEST(Modes, SayWhatIsWrong) {

@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class RecordingCommand : public DrawnRecordings {
@@ -100,7 +101,17 @@ TEST_F(RecordingCommand, ReportExplainsWhatIsMissing) {
   EXPECT_THAT(memory_.err(), AllOf(HasSubstr("no thread of 2 matches `nobody`"), HasSubstr("--by thread")));
   EXPECT_EQ(report({.file = "/no/such.sonde"}, memory_.console()), kFailed);
   EXPECT_THAT(memory_.err(), AllOf(HasSubstr("sonde: /no/such.sonde: does not exist"), HasSubstr("sonde run")));
+  EXPECT_EQ(report({.file = live_, .by = profile::Grouping::kState}, memory_.console()), kFailed);
+  EXPECT_THAT(memory_.err(), AllOf(HasSubstr("no wall-clock samples"), HasSubstr("--mode wall")));
   EXPECT_THAT(memory_.out(), IsEmpty());
+}
+
+TEST_F(RecordingCommand, ARecordingOfTimeAloneSaysNothingOfCounting) {
+  arena::TestArena arena("thread main\n  A.a()V 1 10\n");
+  arena.header().flags = arena::kTimeOnly | arena::kPrecise | arena::kJdkIncluded;
+  arena.header().sampling.cpu_interval_ns = 1'000'000;
+  EXPECT_EQ(report({.file = live_folder("time", arena)}, memory_.console()), kOk);
+  EXPECT_THAT(memory_.out(), AllOf(HasSubstr(", mode cpu\n"), Not(HasSubstr("precise"))));
 }
 
 TEST_F(RecordingCommand, ADamagedRecordingIsReportedWithItsDamage) {

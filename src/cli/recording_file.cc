@@ -98,9 +98,13 @@ std::string recording_header(const profile::Profile& profile) {
   const auto duration = duration_of(r);
   const std::time_t start = static_cast<std::time_t>(r.start_ns / 1'000'000'000);
   std::string text = fmt::format("Program   {}\nJDK       {}\n", on_one_line(r.command), on_one_line(r.jdk));
-  text += fmt::format("Recorded  {:%Y-%m-%d %H:%M:%S} UTC{}, mode {}{}{}\n", fmt::gmtime(start),
-                      duration ? ", " + seconds(*duration) : "", r.mode, r.is_precise ? ", precise" : "",
-                      r.includes_jdk ? ", JDK included" : ", without the JDK");
+  text += fmt::format("Recorded  {:%Y-%m-%d %H:%M:%S} UTC{}, mode {}", fmt::gmtime(start),
+                      duration ? ", " + seconds(*duration) : "", r.mode);
+  if (r.is_counted()) {
+    text +=
+        fmt::format("{}{}", r.is_precise ? ", precise" : "", r.includes_jdk ? ", JDK included" : ", without the JDK");
+  }
+  text += "\n";
   if (r.sampling.is_on()) text += "Sampled   " + sampling_text(r.sampling) + "\n";
   text += fmt::format("State     {}\n", liveness_of(r).sentence);
   return text + losses_of(profile);

@@ -120,6 +120,17 @@ int no_contexts(const Console& console) {
   return kFailed;
 }
 
+bool has_states(const profile::Profile& profile) {
+  return std::any_of(profile.threads.begin(), profile.threads.end(),
+                     [](const profile::Thread& thread) { return !thread.state.empty(); });
+}
+
+int no_states(const Console& console) {
+  console.say("this recording has no wall-clock samples, which alone know what threads were doing");
+  console.note("       Leave out --by state, or record with `sonde run --mode wall`.\n");
+  return kFailed;
+}
+
 }  // namespace
 
 int report(const ReportOptions& options, const Console& console) {
@@ -128,6 +139,7 @@ int report(const ReportOptions& options, const Console& console) {
   const ReportView view(options, *profile);
   if (view.threads.empty() && !profile->threads.empty()) return no_such_thread(view, console);
   if (!view.has_contexts() && needs_contexts(options)) return no_contexts(console);
+  if (options.by == profile::Grouping::kState && !has_states(*profile)) return no_states(console);
   const std::vector<bool> is_focused = focused_methods(view);
   if (!options.focus.empty() && std::find(is_focused.begin(), is_focused.end(), true) == is_focused.end()) {
     return no_such_method(view, console);

@@ -78,6 +78,8 @@ struct Recording {
   std::vector<std::string> damage_notes;
   TimeSampling time_sampling;
 
+  // Calls or bytecodes are, not time alone.
+  [[nodiscard]] bool is_counted() const { return mode.starts_with("exact") || mode.starts_with("bytecode"); }
   // Counts per method and thread; every context is one method.
   [[nodiscard]] bool is_flat() const { return mode.starts_with("exact:flat"); }
 };
