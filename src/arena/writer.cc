@@ -43,6 +43,11 @@ bool reserve_on_disk(int file, std::uint64_t begin, std::uint64_t end) {
 
 }  // namespace
 
+Writer::~Writer() {
+  if (memory_ != nullptr) munmap(memory_, mapped_);
+  if (file_ >= 0) close(file_);
+}
+
 Result<void> Writer::create(const char* path, const Options& options) {
   file_ = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) return io_error("cannot create", path);
@@ -60,6 +65,7 @@ Result<void> Writer::map(const char* path, const Options& options) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (memory == MAP_FAILED) return io_error("cannot map", path);
   memory_ = static_cast<std::uint8_t*>(memory);
+  mapped_ = size;
   bias_ = options.address_bias;
   ArenaHeader& h = header();
   h.version = kVersion;

@@ -23,6 +23,8 @@ class Writer {
   };
 
   Writer() = default;
+  // The file stays.
+  ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -57,6 +59,7 @@ class Writer {
   bool reserve_flat_pages(std::uint64_t plane, std::uint64_t first_block, std::uint64_t end_block);
 
   std::uint8_t* memory_ = nullptr;
+  std::uint64_t mapped_ = 0;
   std::uint64_t bias_ = 0;
   int file_ = -1;
   std::mutex mutex_;  // guards what follows and the header's `next` and `reserved`

@@ -3,18 +3,34 @@
 #pragma once
 
 #include <pthread.h>
-#include <signal.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
 
 namespace sonde::agent {
 
-inline bool start_own_thread(pthread_t& thread, void* (*run)(void*), void* argument) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread has the mask of its creator
-  const bool is_started = pthread_create(&thread, nullptr, run, argument) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return is_started;
-}
+class OwnThread {
+ public:
+  // False if the system allows no more threads.
+  bool start(const char* name, std::function<void()> run);
+  // Returns when `run` has; at once if it never started.
+  void join();
+
+  [[nodiscard]] pid_t tid() const { return tid_.load(); }  // 0: never started
+  // So far, or all that it ever used.
+  [[nodiscard]] std::uint64_t cpu_ns() const;
+
+ private:
+  static void* enter(void* self);
+
+  pthread_t thread_{};
+  bool is_started_ = false;
+  const char* name_ = "";
+  std::function<void()> run_;
+  std::atomic<pid_t> tid_{0};
+  std::atomic<std::uint64_t> final_cpu_ns_{0};
+};
 
 }  // namespace sonde::agent

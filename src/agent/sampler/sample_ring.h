@@ -24,6 +24,9 @@ class SampleRing {
   static_assert(kSize >= 4 * std::uint64_t{kMaxSampleSize});
 
   SampleRing() = default;
+  ~SampleRing() {
+    if (memory_ != nullptr) munmap(memory_, kSize);
+  }
   SampleRing(const SampleRing&) = delete;
   SampleRing& operator=(const SampleRing&) = delete;
 

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cstdlib>
 #include <unordered_set>
 
-#include "agent/sampler/own_thread.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -20,11 +18,6 @@ namespace {
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kInternalThreadsEvery = kSecond;
-
-void sleep_ns(std::uint64_t ns) {
-  const timespec time{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
-  nanosleep(&time, nullptr);
-}
 
 // How the kernel calls a thread, at most 15 characters: "GC Thread#0".
 std::string kernel_name(pid_t tid) {
@@ -67,11 +60,12 @@ Failure failure_of(WalkError error) {
 
 }  // namespace
 
-Sampler::Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options)
+Sampler::Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options)
     : arena_(arena),
       methods_(methods),
       options_(options),
       clock_(kCpuSignal, options.cpu_interval_ns),
+      slots_(slots),
       wall_(slots_, slots_mutex_),
       trees_(arena) {}
 
@@ -95,7 +89,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   }
   enable_handler();
   is_running_ = true;
-  if (!start_own_thread(thread_, run_decoding, this)) {
+  if (!thread_.start("sonde", [this] { decode_until_stopped(); })) {
     return Error{ErrorCode::kIo, "the sampler's thread cannot be started"};
   }
   if (options_.wall_interval_ns == 0) return {};
@@ -107,13 +101,15 @@ Result<void> Sampler::start(const Jvm& jvm) {
 }
 
 void Sampler::stop() {
+  const std::lock_guard stopping_lock(stopping_);
   {
     const std::lock_guard lock(slots_mutex_);
     if (!is_running_) return;
     is_running_ = false;
   }
-  stopping_.store(true);
   wall_.stop();
+  wait_.stop();
+  thread_.join();
   {
     const std::lock_guard lock(slots_mutex_);
     slots_.for_each_in_use([](ThreadSlot& slot) { CpuClock::stop(slot); });
@@ -121,6 +117,8 @@ void Sampler::stop() {
   disable_handler();
   drain();
   update_info();
+  const std::lock_guard lock(slots_mutex_);
+  slots_.clear();
 }
 
 void Sampler::start_clock(ThreadSlot& slot) {
@@ -130,7 +128,7 @@ void Sampler::start_clock(ThreadSlot& slot) {
 
 void Sampler::thread_started(const JavaThreadInfo& thread) {
   const std::lock_guard lock(slots_mutex_);
-  if (!is_running_ || thread.tid == own_tid_.load()) return;
+  if (!is_running_ || thread.tid == thread_.tid()) return;
   // A thread that was found by its number before the JVM told of it, or another one that had the same number.
   if (ThreadSlot* old = slots_.find(thread.tid)) end_slot(*old);
   ThreadSlot* slot = slots_.acquire(thread.tid);
@@ -148,6 +146,8 @@ void Sampler::thread_ended(pid_t tid) {
   if (ThreadSlot* slot = slots_.find(tid)) end_slot(*slot);
 }
 
+void Sampler::current_thread_ended() { thread_ended(static_cast<pid_t>(syscall(SYS_gettid))); }
+
 // What is in its ring stays; the decoding thread takes it and frees the slot.
 void Sampler::end_slot(ThreadSlot& slot) {
   if (const std::uint64_t used = CpuClock::cpu_time_ns(slot); used != 0) slot.cpu_ns = used - slot.cpu_ns_at_start;
@@ -156,41 +156,35 @@ void Sampler::end_slot(ThreadSlot& slot) {
   slots_.mark(slot);
 }
 
-void* Sampler::run_decoding(void* self) {
-  static_cast<Sampler*>(self)->decode_until_stopped();
-  return nullptr;
-}
-
 void Sampler::decode_until_stopped() {
-  own_tid_.store(static_cast<pid_t>(syscall(SYS_gettid)));
-  pthread_setname_np(pthread_self(), "sonde");
   if (jvm_.on_own_thread != nullptr) jvm_.on_own_thread();
   // Rings hold a few hundred samples.
   const std::uint64_t interval = options_.cpu_interval_ns != 0 ? options_.cpu_interval_ns : options_.wall_interval_ns;
   const std::uint64_t period = std::clamp(interval * 20, 5 * kMillisecond, 50 * kMillisecond);
   std::uint64_t internal_threads_at = 0;
-  while (!stopping_.load()) {
+  do {
+    drain();
     if (const std::uint64_t now = monotonic_ns(); now >= internal_threads_at) {
       find_internal_threads();
       update_info();
       internal_threads_at = now + kInternalThreadsEvery;
     }
-    sleep_ns(period);
-    drain();
-  }
+  } while (wait_.until(monotonic_ns() + period));
+  if (jvm_.off_own_thread != nullptr) jvm_.off_own_thread();
 }
 
-// Threads of the JVM itself: they make no Java events, so the kernel is asked.
+// Threads of the JVM itself: they make no Java events, so the kernel is asked. It also knows of Java threads that were
+// about to end when sampling began, too late for an event.
 void Sampler::find_internal_threads() {
   const std::vector<pid_t> tids = threads_of_process();
   const std::unordered_set<pid_t> alive(tids.begin(), tids.end());
   const std::lock_guard lock(slots_mutex_);
   if (!is_running_) return;
   slots_.for_each_in_use([&](ThreadSlot& slot) {
-    if (slot.is_internal && slot.state == ThreadSlot::State::kActive && !alive.contains(slot.tid)) end_slot(slot);
+    if (slot.state == ThreadSlot::State::kActive && !alive.contains(slot.tid)) end_slot(slot);
   });
   for (const pid_t tid : tids) {
-    if (tid == own_tid_.load() || tid == wall_.tid() || slots_.find(tid) != nullptr) continue;
+    if (tid == thread_.tid() || tid == wall_.thread().tid() || slots_.find(tid) != nullptr) continue;
     ThreadSlot* slot = slots_.acquire(tid);
     if (slot == nullptr) return arena_.count(Counter::kThreadsNotSampled);
     slot->name = kernel_name(tid);
@@ -308,8 +302,7 @@ void Sampler::update_info() {
     if (info.handler_p99_ns == 0 && seen * 100 >= all * 99) info.handler_p99_ns = to_ns(cost_bucket_end(i));
   }
   info.handler_ns = to_ns(handler_ticks_);
-  if (clockid_t clock = 0; pthread_getcpuclockid(thread_, &clock) == 0)
-    info.decoder_cpu_ns = clock_ns(clock) + wall_.cpu_ns();
+  info.decoder_cpu_ns = thread_.cpu_ns() + wall_.thread().cpu_ns();
   const std::lock_guard lock(slots_mutex_);
   std::uint64_t cpu_ns = ended_cpu_ns_;
   info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes();

@@ -6,20 +6,18 @@
 // Locks: decoding_ first, then slots_mutex_, then that of arena::Writer. The handler takes none.
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "agent/sampler/cpu_clock.h"
+#include "agent/sampler/own_thread.h"
 #include "agent/sampler/signal_handler.h"
 #include "agent/sampler/slot_table.h"
 #include "agent/sampler/stack_decoder.h"
+#include "agent/sampler/stoppable_wait.h"
 #include "agent/sampler/wall_clock.h"
 #include "agent/session/sample_trees.h"
 #include "agent/session/sampled_methods.h"
@@ -46,26 +44,32 @@ struct SamplerOptions {
 
 class Sampler {
  public:
-  Sampler(arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options);
+  // The slots are those of the process: late signals find them even when this is gone.
+  Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options);
+  ~Sampler() { stop(); }
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
 
   struct Jvm {
     arena::Walker walker;
     Walk walk;                                        // runs in handlers
     StackDecoder* decoder;                            // understands what `walk` writes
     ThreadGlance (*glance)(std::uint64_t) = nullptr;  // null: unknown
-    void (*on_own_thread)() = nullptr;                // called once on the decoding thread before it begins
+    void (*on_own_thread)() = nullptr;                // called once on the decoding thread before it begins,
+    void (*off_own_thread)() = nullptr;               // and when it is done
   };
   Result<void> start(const Jvm& jvm);
+  // Everything sampled is in the trees; no clock runs, our threads have ended, the handler does nothing any more.
   void stop();
 
   void thread_started(const JavaThreadInfo& thread);
   void thread_ended(pid_t tid);
+  void current_thread_ended();
 
   // Brings everything that was sampled into the trees.
   void drain();
 
  private:
-  static void* run_decoding(void* self);
   void decode_until_stopped();
   void drain_slot(ThreadSlot& slot);
   void count_idle(ThreadSlot& slot);
@@ -83,7 +87,7 @@ class Sampler {
   SampledMethods& methods_;
   const SamplerOptions options_;
   CpuClock clock_;
-  SlotTable slots_;
+  SlotTable& slots_;
   std::mutex slots_mutex_;   // guards slots_, but for what handlers use
   bool is_running_ = false;  // guarded by slots_mutex_
   WallClock wall_;
@@ -95,9 +99,9 @@ class Sampler {
   std::uint64_t ended_cpu_ns_ = 0;
   std::uint64_t handler_ticks_ = 0;
 
-  pthread_t thread_{};
-  std::atomic<bool> stopping_{false};
-  std::atomic<pid_t> own_tid_{0};
+  std::mutex stopping_;  // who comes second waits until all is stopped
+  StoppableWait wait_;
+  OwnThread thread_;
   Jvm jvm_{};
   std::uint64_t start_ticks_ = 0;
   std::uint64_t start_ns_ = 0;

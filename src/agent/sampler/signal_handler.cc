@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <bit>
+#include <iterator>
 
 #include "agent/sampler/cpu_clock.h"
 #include "base/clock.h"
@@ -24,6 +25,7 @@ struct SamplerState {
   struct sigaction previous_cpu {};
   struct sigaction previous_wall {};
   std::atomic<std::uint64_t> costs[kCostBuckets] = {};
+  std::atomic<const void*> passing_on[64] = {};  // contexts of signals that went to the handler before ours
 };
 constinit SamplerState g_sampler;
 
@@ -96,12 +98,18 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
   g_sampler.costs[cost_bucket(ticks)].fetch_add(1, std::memory_order_relaxed);
 }
 
+// Somebody who came between two of our sessions may pass what is not his on to us, and we to him: once is enough.
 void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void* context) {
+  std::atomic<const void*>& passing =
+      g_sampler.passing_on[reinterpret_cast<std::uint64_t>(context) / 4096 % std::size(g_sampler.passing_on)];
+  if (passing.exchange(context) == context) return;
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN && previous.sa_handler != nullptr) {
     previous.sa_handler(signal);
   }
+  const void* expected = context;
+  passing.compare_exchange_strong(expected, nullptr);
 }
 
 void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind) {
@@ -129,13 +137,18 @@ bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, kCpuSignal);
   sigaddset(&action.sa_mask, kWallSignal);
-  return sigaction(signal, &action, &previous) == 0;
+  struct sigaction present {};
+  if (sigaction(signal, nullptr, &present) != 0) return false;
+  if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == handler) return true;
+  previous = present;
+  return sigaction(signal, &action, nullptr) == 0;
 }
 
 }  // namespace
 
 bool install_handler(const HandlerOptions& options) {
   g_sampler.options = options;
+  for (std::atomic<std::uint64_t>& cost : g_sampler.costs) cost.store(0, std::memory_order_relaxed);
   return install(kCpuSignal, on_cpu_signal, g_sampler.previous_cpu) &&
          install(kWallSignal, on_wall_signal, g_sampler.previous_wall);
 }

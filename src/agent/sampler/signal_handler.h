@@ -22,7 +22,8 @@ struct HandlerOptions {
   std::uint64_t cpu_interval_ns;
 };
 
-// Puts the handler in place for both signals; what was there before still gets the signals that are not ours.
+// Puts the handler in place for both signals; what was there before still gets the signals that are not ours. It stays
+// there for good: a signal that is under way when sampling stops would end the process if nobody handled it.
 bool install_handler(const HandlerOptions& options);
 void enable_handler();
 // Returns when no handler runs any more. Timers should be stopped by then, else they interrupt for nothing.

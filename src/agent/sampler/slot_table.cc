@@ -9,6 +9,7 @@
 namespace sonde::agent {
 
 bool SlotTable::map() {
+  if (slots_ != nullptr) return true;
   void* memory = mmap(nullptr, kMaxSlots * sizeof(ThreadSlot), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -57,6 +58,16 @@ void SlotTable::release(ThreadSlot& slot) {
   slot.idle_samples = slot.idle_ns = 0;
   slot.last_wall_node = nullptr;
   free_.push_back(&slot);
+}
+
+void SlotTable::clear() {
+  for (std::size_t i = 0; i < made_; ++i) slots_[i].~ThreadSlot();
+  // What a late signal finds is zero: the slot of no thread.
+  madvise(slots_, made_ * sizeof(ThreadSlot), MADV_DONTNEED);
+  made_ = 0;
+  free_ = {};
+  by_tid_ = {};
+  for (std::atomic<std::uint64_t>& word : marked_) word.store(0, std::memory_order_relaxed);
 }
 
 std::uint64_t SlotTable::memory_bytes() const {

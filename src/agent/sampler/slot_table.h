@@ -24,6 +24,8 @@ class SlotTable {
   // The thread has ended: its id may come again. The slot stays in use until release().
   void forget(ThreadSlot& slot);
   void release(ThreadSlot& slot);
+  // No slot is in use and none has memory; no handler may be running.
+  void clear();
 
   template <typename Use>
   void for_each_in_use(const Use& use) {

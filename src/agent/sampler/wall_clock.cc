@@ -3,65 +3,39 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "agent/sampler/cpu_clock.h"
-#include "agent/sampler/own_thread.h"
 #include "agent/sampler/signal_handler.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kThreadBlocked = 10;  // JavaThreadState: waits for something in the JVM
 // Less CPU time than this between two visits is the price of the visit.
 constexpr std::uint64_t kNoCpuNs = 20'000;
-
-void sleep_until(std::uint64_t ns) {
-  const timespec time{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
-}
 
 }  // namespace
 
 Result<void> WallClock::start(Options options) {
   options_ = std::move(options);
-  if (!start_own_thread(thread_, run, this)) {
-    return Error{ErrorCode::kIo, "the thread of the wall clock cannot be started"};
-  }
-  is_started_ = true;
-  return {};
+  if (thread_.start("sonde-wall", [this] { tick_until_stopped(); })) return {};
+  return Error{ErrorCode::kIo, "the thread of the wall clock cannot be started"};
 }
 
 void WallClock::stop() {
-  if (!is_started_) return;
-  stopping_.store(true);
-  pthread_join(thread_, nullptr);
-  is_started_ = false;
-}
-
-std::uint64_t WallClock::cpu_ns() const {
-  clockid_t clock = 0;
-  return is_started_ && pthread_getcpuclockid(thread_, &clock) == 0 ? clock_ns(clock) : 0;
-}
-
-void* WallClock::run(void* self) {
-  static_cast<WallClock*>(self)->tick_until_stopped();
-  return nullptr;
+  wait_.stop();
+  thread_.join();
 }
 
 void WallClock::tick_until_stopped() {
-  tid_.store(static_cast<pid_t>(syscall(SYS_gettid)));
-  pthread_setname_np(pthread_self(), "sonde-wall");
   std::uint64_t last = monotonic_ns();
-  while (!stopping_.load()) {
-    // Ticks that were missed are not made up for: samples stand for the time since the last one.
-    sleep_until(last + options_.interval_ns);
+  // Ticks that were missed are not made up for: samples stand for the time since the last one.
+  while (wait_.until(last + options_.interval_ns)) {
     const std::uint64_t now = monotonic_ns();
     tick(now - last);
     last = now;

@@ -4,14 +4,13 @@
 // reads of memory.
 #pragma once
 
-#include <pthread.h>
-
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 
+#include "agent/sampler/own_thread.h"
 #include "agent/sampler/slot_table.h"
+#include "agent/sampler/stoppable_wait.h"
 #include "base/result.h"
 
 namespace sonde::agent {
@@ -37,11 +36,9 @@ class WallClock {
 
   Result<void> start(Options options);
   void stop();
-  [[nodiscard]] pid_t tid() const { return tid_.load(); }
-  [[nodiscard]] std::uint64_t cpu_ns() const;
+  [[nodiscard]] const OwnThread& thread() const { return thread_; }
 
  private:
-  static void* run(void* self);
   void tick_until_stopped();
   void tick(std::uint64_t elapsed_ns);
   bool is_idle(ThreadSlot& slot, std::uint64_t elapsed_ns) const;
@@ -50,10 +47,8 @@ class WallClock {
   SlotTable& slots_;
   std::mutex& slots_mutex_;
   Options options_{};
-  pthread_t thread_{};
-  bool is_started_ = false;
-  std::atomic<bool> stopping_{false};
-  std::atomic<pid_t> tid_{0};
+  StoppableWait wait_;
+  OwnThread thread_;
 };
 
 }  // namespace sonde::agent

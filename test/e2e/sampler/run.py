@@ -16,6 +16,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -223,6 +224,26 @@ def case_virtual(case):
     whole = sums.get("java/lang/VirtualThread.run", 0) + recording.counters().get("StacksFrozen", 0)
     case.check(f"{whole} of {burnt} stacks reach the entry or say why not", whole >= burnt)
     case.check_complete(recording.status(), 0.5)
+
+
+def case_restarts(case):
+    """Sampling that starts and stops again and again in a JVM that does everything hard leaves nothing behind."""
+    folder = pathlib.Path(f"{case.out}.live")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    rounds = 40 if case.quick else 1000
+    agent = case.sonde.resolve().parent / "librestarts.so"
+    done = execute([case.jdk.home / "bin/java", "-Xmx256m", f"-agentpath:{agent}={folder},{rounds},20",
+                    "-cp", case.classes, "app.Churn", case.seconds if case.quick else 120], timeout=300)
+    said = re.search(r"restarts: (\d+) rounds, (-?\d+) KB more", done.stderr)
+    case.check(f"exit code {done.code}: {done.stdout[-500:]}{done.stderr[-1500:]}", done.code == 0 and "done" in done.stdout and said)
+    if not said:
+        return
+    case.note = f" {said[1]} rounds, {said[2]} KB more;"
+    case.check(f"only {said[1]} rounds", int(said[1]) == rounds)
+    status = Recording(case.sonde, folder).status()
+    case.check(f"damage: {status['damage']}", status["damage"]["count"] == 0)
+    case.check("no samples in the last round", status["time_sampling"]["cpu_samples"] > 0)
 
 
 def case_churn(case):
