@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/counters.h"
 #include "base/id.h"
+#include "base/numbering.h"
 #include "base/result.h"
 
 namespace sonde {
@@ -97,6 +98,20 @@ TEST(Id, KindsDoNotMix) {
   static_assert(!std::is_convertible_v<Apple, Pear> && !std::is_convertible_v<int, Apple>);
   EXPECT_LT(Apple(1), Apple(2));
   EXPECT_EQ(std::hash<Apple>{}(Apple(7)), std::hash<int>{}(7));
+}
+
+struct Poor {
+  std::uint64_t operator()(std::uint64_t key) const { return key % 3; }
+};
+
+TEST(Numbering, CountsUpInTheOrderOfFirstUse) {
+  Numbering<std::uint64_t, Poor> numbering;  // keys collide all the time
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    EXPECT_EQ(numbering.number_of(i * 7), std::pair(i, true));
+    EXPECT_EQ(numbering.number_of(i / 2 * 7), std::pair(i / 2, false));
+  }
+  EXPECT_EQ(numbering.size(), 3000u);
+  EXPECT_EQ(numbering.key(2999), 2999u * 7);
 }
 
 TEST(Counters, HaveUniqueIdsAndWholeSentences) {

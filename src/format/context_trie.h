@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
+
+#include "base/mix.h"
+#include "base/numbering.h"
 
 namespace sonde::format {
 
@@ -15,14 +17,14 @@ class ContextTrie {
   using Node = std::uint32_t;
   static constexpr Node kRoot = 0;
 
-  ContextTrie() { nodes_.push_back({}); }
+  ContextTrie() { nodes_.emplace_back(); }
 
   // The node that `step` leads to; made if it was not there. Numbers of nodes count up from 1.
   Node child(Node parent, std::uint64_t step) {
-    const auto [it, is_new] = index_.try_emplace({.parent = parent, .step = step}, static_cast<Node>(nodes_.size()));
-    if (!is_new) return it->second;
-    const Node node = it->second;
-    nodes_.push_back({.step = step});
+    const auto [number, is_new] = steps_.number_of({.step = step, .parent = parent});
+    const Node node = number + 1;
+    if (!is_new) return node;
+    nodes_.emplace_back();
     Node& last = nodes_[parent].last_child;
     (last == 0 ? nodes_[parent].first_child : nodes_[last].next_sibling) = node;
     last = node;
@@ -30,7 +32,7 @@ class ContextTrie {
   }
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }  // with the root
-  [[nodiscard]] std::uint64_t step_to(Node node) const { return nodes_[node].step; }
+  [[nodiscard]] std::uint64_t step_to(Node node) const { return steps_.key(node - 1).step; }
 
   // visit(node, depth) in preorder, without the root; its children have depth 0.
   template <typename Visit>
@@ -53,26 +55,21 @@ class ContextTrie {
 
  private:
   struct Links {
-    std::uint64_t step = 0;
     Node first_child = 0;
     Node last_child = 0;
     Node next_sibling = 0;
   };
-  struct Key {
-    Node parent;
+  struct Step {
     std::uint64_t step;
-    bool operator==(const Key&) const = default;
+    Node parent;
+    bool operator==(const Step&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Key& key) const {
-      std::uint64_t h = (key.step ^ std::uint64_t{key.parent} << 32) * 0x9e3779b97f4a7c15ULL;
-      h ^= h >> 29;
-      return (h + key.parent) * 0xbf58476d1ce4e5b9ULL;
-    }
+    std::uint64_t operator()(const Step& key) const { return mixed(key.step * 0x9e3779b97f4a7c15ULL + key.parent); }
   };
 
   std::vector<Links> nodes_;
-  std::unordered_map<Key, Node, Hash> index_;
+  Numbering<Step, Hash> steps_;  // of the nodes from 1 on
 };
 
 }  // namespace sonde::format

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/path_hash.h"
 
+#include "base/mix.h"
+
 namespace sonde::profile {
 namespace {
 
@@ -9,13 +11,6 @@ std::uint64_t name_hash(std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return hash;
-}
-
-// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-  return x ^ x >> 31;
 }
 
 // Not symmetric in its arguments: a path is a sequence.
