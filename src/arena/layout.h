@@ -132,7 +132,6 @@ struct ClassRecord {
 };
 enum ClassFlags : std::uint16_t {
   kClassOfJdk = 1,        // defined by the boot or platform loader
-  kClassUntouched = 2,    // not instrumented; a counter says why
   kClassKnownByName = 4,  // seen on stacks: whether it is the JDK's, its name must tell
 };
 
@@ -141,7 +140,6 @@ enum MethodFlags : std::uint16_t {
   kSinglePath = 2,  // bytecodes = calls x constant_bytecodes + what is stored (corrections, not positive)
   kNative = 4,      // counted where it is called; has no bytecodes
   kIntrinsic = 8,   // replaced by the JIT compiler: counted where it is called, like a native method
-  kUntouched = 16,  // left as it was (too large): its callees appear under its caller
   kPseudo = 32,     // no method: "[unknown code]"; has no class
 };
 

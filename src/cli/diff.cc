@@ -75,23 +75,16 @@ DiffView::DiffView(const DiffOptions& diff_options, const Profile& profile_a, co
   std::vector<profile::Labels> joint = profile::Labels::joint({names.all(a), names.all(b)});
   hide(joint[0], a, filter);
   hide(joint[1], b, filter);
-  tree = profile::diff_trees(profile::merged_tree(a, side_a.threads, joint[0]),
-                             profile::merged_tree(b, side_b.threads, joint[1]));
+  tree = {profile::merged_tree(a, side_a.threads, joint[0]), profile::merged_tree(b, side_b.threads, joint[1])};
   labels = std::move(joint[0]);
   path = profile::path_of_change(tree, comparison);
-  std::vector<std::uint32_t> open;
-  for (std::uint32_t node = 0; node < tree.nodes.size(); ++node) {
-    open.resize(tree.nodes[node].depth);
-    parents.push_back(open.empty() ? kNone : open.back());
-    open.push_back(node);
-  }
 }
 
 std::size_t DiffView::most_rows() const { return options.top.value_or(kDefaultTop); }
 
 std::vector<std::string> DiffView::stack_of(std::uint32_t node) const {
   std::vector<std::string> stack;
-  for (; node != kNone; node = parents[node]) stack.push_back(labels.text(tree.nodes[node].label));
+  for (; node != DiffTree::kNone; node = tree.nodes[node].parent) stack.push_back(labels.text(tree.nodes[node].label));
   std::reverse(stack.begin(), stack.end());
   return stack;
 }
@@ -139,8 +132,10 @@ ChangedContexts changed_contexts(const DiffView& view) {
 }
 
 int diff(const DiffOptions& options, const Console& console) {
+  console.doing("reading " + options.a, 1, 3);
   const auto a = open_recording(options.a, console);
   if (!a) return kFailed;
+  console.doing("reading " + options.b, 2, 3);
   const auto b = open_recording(options.b, console);
   if (!b) return kFailed;
   const std::optional<Metric> metric = options.metric ? options.metric : profile::common_metric_of_work(*a, *b);
@@ -150,6 +145,7 @@ int diff(const DiffOptions& options, const Console& console) {
     console.note("       `sonde status` tells what a recording holds; --metric chooses what is compared.\n");
     return kFailed;
   }
+  console.doing("comparing", 3, 3);
   const DiffView view(options, *a, *b, *metric);
   if (view.whole_a.of(*metric) == 0 || view.whole_b.of(*metric) == 0) {
     console.say(fmt::format("no thread of {} matches `{}`", view.whole_a.of(*metric) == 0 ? options.a : options.b,

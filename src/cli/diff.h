@@ -27,10 +27,7 @@ struct DiffView {
   profile::Amounts whole_b;
   profile::Labels labels;  // texts by label
   profile::DiffTree tree;
-  std::vector<std::uint32_t> parents;  // by node of the tree; DiffView::kNone for outermost ones
   profile::PathOfChange path;
-
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   DiffView(const DiffOptions& diff_options, const profile::Profile& profile_a, const profile::Profile& profile_b,
            profile::Metric metric);

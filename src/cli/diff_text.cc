@@ -15,6 +15,7 @@ using profile::Amounts;
 using profile::DiffRow;
 using profile::DiffTree;
 using profile::Grouping;
+using profile::Metric;
 using profile::MetricInfo;
 
 constexpr std::size_t kFirstFrames = 2;  // of a long path, what is shown
@@ -123,7 +124,7 @@ class Text {
       }
       const DiffTree::Node& node = view_.tree.nodes[nodes[i]];
       std::vector<Cell> cells = cells_of(node.a.total, node.b.total);
-      cells.emplace_back(signed_difference(node.a.self.calls, node.b.self.calls));
+      cells.emplace_back(signed_difference(node.a.self.of(Metric::kCalls), node.b.self.of(Metric::kCalls)));
       const std::size_t indent = i < kFirstFrames ? i : std::min(i, kFirstFrames + kLastFrames);
       cells.emplace_back(std::string(2 * indent, ' ') + view_.labels.text(node.label));
       table.add(std::move(cells));
@@ -138,7 +139,7 @@ class Text {
     for (const DiffRow& row : changed.rows) {
       std::vector<Cell> cells = cells_of(row.a.self, row.b.self);
       cells.push_back(cells_of(row.a.total, row.b.total).front());
-      cells.emplace_back(signed_difference(row.a.self.calls, row.b.self.calls));
+      cells.emplace_back(signed_difference(row.a.self.of(Metric::kCalls), row.b.self.of(Metric::kCalls)));
       cells.emplace_back(view_.name_of(row, grouping));
       table.add(std::move(cells));
     }
@@ -152,7 +153,7 @@ class Text {
     for (const std::uint32_t i : changed.nodes) {
       const DiffTree::Node& node = view_.tree.nodes[i];
       std::vector<Cell> cells = cells_of(node.a.self, node.b.self);
-      cells.emplace_back(signed_difference(node.a.self.calls, node.b.self.calls));
+      cells.emplace_back(signed_difference(node.a.self.of(Metric::kCalls), node.b.self.of(Metric::kCalls)));
       const std::vector<std::string> stack = view_.stack_of(i);
       std::string text;
       for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) text += (text.empty() ? "" : " < ") + *frame;

@@ -114,8 +114,7 @@ nlohmann::ordered_json amounts_json(const profile::Amounts& amounts) {
   nlohmann::ordered_json json;
   for (const profile::MetricInfo& info : profile::kMetrics) {
     // What was counted is always there, also if it is zero; samples and times only if there are any.
-    const bool is_counted = info.metric == profile::Metric::kCalls || info.metric == profile::Metric::kBytecodes;
-    if (!is_counted && amounts.of(info.metric) == 0) continue;
+    if (info.is_sampled && amounts.of(info.metric) == 0) continue;
     json[std::string(info.name)] = amounts.of(info.metric);
   }
   return json;

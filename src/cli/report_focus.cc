@@ -99,7 +99,7 @@ std::string focus_text(const ReportView& view, const std::vector<bool>& is_focus
   const std::uint64_t total = focus.sum.total.of(view.metric);
   text += fmt::format("          self {} ({}), total {} ({}) {}; called {} times\n", grouped(self),
                       percent(self, view.whole_value()).text, grouped(total), percent(total, view.whole_value()).text,
-                      profile::name_of(view.metric), grouped(focus.sum.self.calls));
+                      profile::name_of(view.metric), grouped(focus.sum.self.of(profile::Metric::kCalls)));
   text += table_of(view, is_focused, shown(view, focus.callers), total, "caller", console);
   return text + table_of(view, is_focused, shown(view, focus.callees), total, "callee", console);
 }

@@ -111,7 +111,7 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
   if (has_totals) json["total"] = amounts_json(row.sum.total);
   json["self_percent"] = share_percent(row.sum.self.of(view.metric), view.whole_value());
   if (has_totals) json["total_percent"] = share_percent(row.sum.total.of(view.metric), view.whole_value());
-  if (is_sampled(view.metric)) {
+  if (profile::info_of(view.metric).is_sampled) {
     const auto interval = [&](std::uint64_t part) {
       const profile::Interval i = confidence_of(view.profile, view.metric, part, view.whole_value());
       return nlohmann::ordered_json{{"low", 100 * i.low}, {"high", 100 * i.high}};
@@ -128,7 +128,7 @@ std::string rows_text(const ReportView& view, const Console& console) {
   const ShownRows shown = shown_rows(view);
   const std::string metric(profile::name_of(view.metric));
   std::vector<Cell> header = {"self"};
-  if (is_sampled(view.metric)) header.emplace_back("95 % sure");
+  if (profile::info_of(view.metric).is_sampled) header.emplace_back("95 % sure");
   header.emplace_back(metric);
   if (view.has_contexts()) header.insert(header.end(), {"total", metric});
   for (const Metric other : view.others) header.emplace_back(std::string(profile::name_of(other)));
@@ -138,7 +138,7 @@ std::string rows_text(const ReportView& view, const Console& console) {
     const std::uint64_t self = row.sum.self.of(view.metric);
     const std::uint64_t total = row.sum.total.of(view.metric);
     std::vector<Cell> cells = {percent(self, view.whole_value())};
-    if (is_sampled(view.metric))
+    if (profile::info_of(view.metric).is_sampled)
       cells.emplace_back(confidence_text(confidence_of(view.profile, view.metric, self, view.whole_value())));
     cells.emplace_back(amount_text(view.metric, self));
     if (view.has_contexts())

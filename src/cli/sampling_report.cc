@@ -43,12 +43,8 @@ double failed_percent(const TimeSampling& s) {
 
 }  // namespace
 
-bool is_sampled(Metric metric) {
-  return metric == Metric::kCpuNs || metric == Metric::kWallNs || metric == Metric::kSamples;
-}
-
 std::string amount_text(Metric metric, std::uint64_t value) {
-  return metric == Metric::kCpuNs || metric == Metric::kWallNs ? time_text(value) : grouped(value);
+  return profile::info_of(metric).unit == "nanoseconds" ? time_text(value) : grouped(value);
 }
 
 Interval confidence_of(const Profile& profile, Metric metric, std::uint64_t part, std::uint64_t whole) {

@@ -10,8 +10,6 @@
 
 namespace sonde::cli {
 
-[[nodiscard]] bool is_sampled(profile::Metric metric);
-
 // A value of a metric for people: times as "1.234 s", numbers as "27,013".
 std::string amount_text(profile::Metric metric, std::uint64_t value);
 

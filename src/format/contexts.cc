@@ -18,10 +18,10 @@ namespace {
 // same order, so the group on top has its nodes on top.
 class ContextMerge {
  public:
-  ContextMerge(const profile::CallTree& tree, const MethodOrder& order, std::span<const ValueType> types,
+  ContextMerge(const profile::CallTree& tree, const MethodOrder& order, std::span<const profile::MetricInfo> types,
                CallSites call_sites)
       : tree_(tree), order_(order), keeps_lines_(call_sites == CallSites::kKeep) {
-    for (const ValueType& type : types) columns_.push_back(tree.values(type.metric).data());
+    for (const profile::MetricInfo& type : types) columns_.push_back(tree.values(type.metric));
     result_.values.resize(types.size());
   }
 
@@ -54,7 +54,9 @@ class ContextMerge {
     const std::size_t begin = nodes_.size() - group.count;
     for (std::size_t column = 0; column < columns_.size(); ++column) {
       std::uint64_t sum = 0;
-      for (std::size_t i = begin; i < nodes_.size(); ++i) sum += columns_[column][nodes_[i]];
+      if (!columns_[column].empty()) {
+        for (std::size_t i = begin; i < nodes_.size(); ++i) sum += columns_[column][nodes_[i]];
+      }
       result_.values[column].push_back(sum);
     }
     for (std::size_t i = begin; i < nodes_.size(); ++i) add_children(nodes_[i]);
@@ -86,7 +88,7 @@ class ContextMerge {
   const profile::CallTree& tree_;
   const MethodOrder& order_;
   const bool keeps_lines_;
-  std::vector<const std::uint64_t*> columns_;
+  std::vector<std::span<const std::uint64_t>> columns_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> nodes_;
   std::vector<Child> children_;
@@ -96,7 +98,7 @@ class ContextMerge {
 }  // namespace
 
 Contexts contexts_of(const profile::Profile& profile, const MethodOrder& order,
-                     std::span<const profile::Thread* const> threads, std::span<const ValueType> types,
+                     std::span<const profile::Thread* const> threads, std::span<const profile::MetricInfo> types,
                      CallSites call_sites) {
   return ContextMerge(profile.tree, order, types, call_sites).run(threads);
 }

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "format/value_types.h"
 #include "profile/merge.h"
+#include "profile/metric.h"
 
 namespace sonde::format {
 
@@ -48,7 +48,7 @@ struct Contexts {
 };
 
 Contexts contexts_of(const profile::Profile& profile, const MethodOrder& order,
-                     std::span<const profile::Thread* const> threads, std::span<const ValueType> types,
+                     std::span<const profile::Thread* const> threads, std::span<const profile::MetricInfo> types,
                      CallSites call_sites);
 
 }  // namespace sonde::format

@@ -112,7 +112,7 @@ Result<void> ProfileBuilder::add(std::uint32_t thread, std::span<const Frame> fr
     return Error{ErrorCode::kTooLarge, "more than " + std::to_string(kMaxContexts) + " contexts"};
   }
   for (const Value& value : values) {
-    std::vector<std::uint64_t>& amounts = column(value.metric);
+    std::vector<std::uint64_t>& amounts = values_[profile::index_of(value.metric)];
     if (amounts.size() <= node) amounts.resize(std::max(trie_.size(), amounts.size() * 3 / 2));
     if (__builtin_add_overflow(amounts[node], value.amount, &amounts[node])) {
       return Error{ErrorCode::kMalformed, "the values of a stack add up to more than 64 bits"};
@@ -121,14 +121,19 @@ Result<void> ProfileBuilder::add(std::uint32_t thread, std::span<const Frame> fr
   return {};
 }
 
+profile::Amounts ProfileBuilder::amounts_at(ContextTrie::Node node) const {
+  profile::Amounts amounts;
+  for (std::size_t i = 0; i < values_.size(); ++i) amounts.values[i] = node < values_[i].size() ? values_[i][node] : 0;
+  return amounts;
+}
+
 void ProfileBuilder::write_tree() {
   profile::CallTree& tree = profile_.tree;
   tree.reserve(trie_.size());
   trie_.for_each([&](ContextTrie::Node node, std::uint32_t depth) {
     const std::uint64_t step = depth == 0 ? 0 : trie_.step_to(node);
     tree.push(depth, depth == 0 ? profile::kRootMethod : profile::MethodId(static_cast<std::uint32_t>(step >> 16)),
-              static_cast<std::uint16_t>(step), value_at(profile::Metric::kCalls, node),
-              value_at(profile::Metric::kBytecodes, node), value_at(profile::Metric::kSamples, node));
+              static_cast<std::uint16_t>(step), amounts_at(node));
   });
 }
 

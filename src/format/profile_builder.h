@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "format/context_trie.h"
-#include "format/value_types.h"
+#include "profile/metric.h"
 #include "profile/profile.h"
 
 namespace sonde::format {
@@ -59,15 +59,12 @@ class ProfileBuilder {
   Result<profile::Profile> finish() &&;
 
  private:
-  std::vector<std::uint64_t>& column(profile::Metric metric) { return values_[static_cast<std::size_t>(metric)]; }
-  std::uint64_t value_at(profile::Metric metric, ContextTrie::Node node) {
-    return node < column(metric).size() ? column(metric)[node] : 0;
-  }
+  [[nodiscard]] profile::Amounts amounts_at(ContextTrie::Node node) const;
   void write_tree();
 
   profile::Profile profile_;
-  ContextTrie trie_;                                  // below the root: threads, then calls
-  std::array<std::vector<std::uint64_t>, 8> values_;  // by metric, then node
+  ContextTrie trie_;                                                      // below the root: threads, then calls
+  std::array<std::vector<std::uint64_t>, profile::kMetricCount> values_;  // by metric, then node
   std::vector<ContextTrie::Node> thread_nodes_;
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::unordered_map<std::string, profile::ClassId> classes_;

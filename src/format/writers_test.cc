@@ -57,7 +57,7 @@ std::string written(const Write& write, const Profile& profile) {
 TEST(Contexts, KeepOrMergeCallSites) {
   const Profile profile = drawn_profile(kDrawing);
   const MethodOrder order(profile);
-  const std::vector<ValueType> types = value_types_of(profile);
+  const std::vector<profile::MetricInfo> types = profile::metrics_of(profile);
   const auto text = [&](CallSites call_sites) {
     std::string lines;
     const Contexts contexts = contexts_of(profile, order, profile.all_threads(), types, call_sites);
@@ -74,9 +74,9 @@ TEST(Contexts, KeepOrMergeCallSites) {
 }
 
 TEST(ValueTypes, AreThoseOfWhichThereIsAnything) {
-  EXPECT_EQ(value_types_of(drawn_profile("thread main\n  A.a()V 1 0\n")).size(), 1U);
-  EXPECT_EQ(value_types_of(drawn_profile(kDrawing)).size(), 2U);
-  EXPECT_FALSE(value_types_of(Profile()).empty());
+  EXPECT_EQ(profile::metrics_of(drawn_profile("thread main\n  A.a()V 1 0\n")).size(), 1U);
+  EXPECT_EQ(profile::metrics_of(drawn_profile(kDrawing)).size(), 2U);
+  EXPECT_FALSE(profile::metrics_of(Profile()).empty());
 }
 
 TEST(Writers, DoNotDependOnTheOrderOfThreads) {

@@ -61,7 +61,7 @@ class Folding {
   void run() {
     Profile& contexts = baseline_.contexts;
     contexts.threads.push_back({.name = "all"});
-    contexts.tree.push(0, profile::kRootMethod, 0, 0, 0);
+    contexts.tree.push_root();
     // Preorder, with a pending sum of folded children per open node.
     std::vector<Open> open;
     open.push_back({.depth = 0, .end = static_cast<std::uint32_t>(tree_.nodes.size()), .folded = {}});
@@ -73,7 +73,7 @@ class Folding {
         node = n.end;
         continue;
       }
-      push(contexts.tree, n.depth + 1, method_of(labels_.text(n.label)), 0, n.sum.self);
+      contexts.tree.push(n.depth + 1, method_of(labels_.text(n.label)), 0, n.sum.self);
       open.push_back({.depth = n.depth + 1, .end = n.end, .folded = {}});
       ++node;
     }
@@ -100,7 +100,7 @@ class Folding {
     const Open last = open.back();
     open.pop_back();
     if (last.folded != Amounts{})
-      push(baseline_.contexts.tree, last.depth + 1, method_of(std::string(kFoldedName)), 0, last.folded);
+      baseline_.contexts.tree.push(last.depth + 1, method_of(std::string(kFoldedName)), 0, last.folded);
   }
 
   MethodId method_of(const std::string& name) { return names_.method_of(name, baseline_.contexts); }

@@ -80,7 +80,7 @@ TEST(Baseline, ReadsWhatItWrote) {
     const auto read = parse_baseline(text);
     ASSERT_TRUE(read.ok()) << read.error().to_string();
     EXPECT_EQ(text_of(*read), text);
-    EXPECT_EQ(read->sum.bytecodes, 1000u);
+    EXPECT_EQ(read->sum.of(profile::Metric::kBytecodes), 1000u);
     EXPECT_EQ(profile::sum_of(read->contexts, read->contexts.all_threads()), read->sum);
   }
 }

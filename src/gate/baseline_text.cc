@@ -177,7 +177,7 @@ class Parser {
   Result<void> read_contexts() {
     profile::Profile& contexts = baseline_.contexts;
     contexts.threads.push_back({.name = "all"});
-    contexts.tree.push(0, profile::kRootMethod, 0, 0, 0);
+    contexts.tree.push_root();
     NamedMethods names;
     Amounts sum;
     for (std::string_view line; next(line);) {
@@ -187,7 +187,7 @@ class Parser {
       const Amounts self = TRY(amounts(line));
       if (line.empty()) return wrong("a context has no name");
       sum += self;
-      push(contexts.tree, static_cast<std::uint32_t>(depth), names.method_of(std::string(line), contexts), 0, self);
+      contexts.tree.push(static_cast<std::uint32_t>(depth), names.method_of(std::string(line), contexts), 0, self);
     }
     if (sum != baseline_.sum) return wrong("ends, but its contexts do not add up to `sum`: it was cut off or edited");
     TRY(contexts.tree.seal());
@@ -235,7 +235,7 @@ std::string text_of(const Baseline& baseline) {
   text += "\n# self, context\ncontexts\n";
   const profile::CallTree& tree = baseline.contexts.tree;
   for (std::uint32_t node = 1; node < tree.size(); ++node) {
-    text += std::string(2 * (tree.depth[node] - 1), ' ') + numbers(profile::amounts_of(tree, node)) +
+    text += std::string(2 * (tree.depth[node] - 1), ' ') + numbers(tree.amounts_of(node)) +
             one_line(baseline.contexts.full_name(tree.method[node])) + "\n";
   }
   return text;

@@ -15,7 +15,7 @@ using profile::Sum;
 
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNone = DiffTree::kNone;
 
 std::vector<std::string> full_names(const Profile& profile) {
   std::vector<std::string> names;
@@ -28,21 +28,15 @@ std::vector<std::string> full_names(const Profile& profile) {
 
 Growth::Growth(const Baseline& baseline, const Profile& profile) : baseline_(baseline) {
   std::vector<profile::Labels> labels = profile::Labels::joint({full_names(baseline.contexts), full_names(profile)});
-  tree_ = profile::diff_trees(profile::merged_tree(baseline.contexts, baseline.contexts.all_threads(), labels[0]),
-                              profile::merged_tree(profile, profile.all_threads(), labels[1]));
+  tree_ = {profile::merged_tree(baseline.contexts, baseline.contexts.all_threads(), labels[0]),
+           profile::merged_tree(profile, profile.all_threads(), labels[1])};
   labels_ = std::move(labels[1]);
-  std::vector<std::uint32_t> open;
-  for (std::uint32_t node = 0; node < tree_.nodes.size(); ++node) {
-    open.resize(tree_.nodes[node].depth);
-    parents_.push_back(open.empty() ? kNone : open.back());
-    open.push_back(node);
-  }
 }
 
 bool Growth::matches(std::uint32_t node, const std::vector<std::string>& patterns) const {
   if (!name_matches(patterns.back(), labels_.text(tree_.nodes[node].label))) return false;
   std::vector<std::string_view> frames;
-  for (; node != kNone; node = parents_[node]) frames.emplace_back(labels_.text(tree_.nodes[node].label));
+  for (; node != kNone; node = tree_.nodes[node].parent) frames.emplace_back(labels_.text(tree_.nodes[node].label));
   std::reverse(frames.begin(), frames.end());
   return path_matches(patterns, frames);
 }
@@ -116,7 +110,7 @@ std::vector<Frame> Growth::path_of_greatest(const IsChosen& is_chosen, Metric me
     }
   }
   std::vector<std::uint32_t> path;
-  for (std::uint32_t node = best; node != kNone; node = parents_[node]) path.push_back(node);
+  for (std::uint32_t node = best; node != kNone; node = tree_.nodes[node].parent) path.push_back(node);
   std::reverse(path.begin(), path.end());
   if (best != kNone && of == Of::kTotal) descend(best + 1, tree_.nodes[best].end, most.first, metric, path);
   return frames_of(path, metric);

@@ -51,7 +51,6 @@ class Growth {
   const Baseline& baseline_;
   profile::Labels labels_;
   profile::DiffTree tree_;
-  std::vector<std::uint32_t> parents_;
 };
 
 }  // namespace sonde::gate

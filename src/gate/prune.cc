@@ -38,7 +38,7 @@ Profile without(const Profile& profile, std::span<const Allowed> allowed) {
         node = tree.end_of(node);
         continue;
       }
-      push(result.tree, tree.depth[node], tree.method[node], tree.line[node], profile::amounts_of(tree, node));
+      result.tree.push(tree.depth[node], tree.method[node], tree.line[node], tree.amounts_of(node));
       ++node;
     }
   }

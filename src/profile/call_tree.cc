@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/call_tree.h"
 
+#include <algorithm>
 #include <string>
 
 namespace sonde::profile {
@@ -9,33 +10,17 @@ void CallTree::reserve(std::size_t nodes) {
   depth.reserve(nodes);
   method.reserve(nodes);
   line.reserve(nodes);
-  calls.reserve(nodes);
-  bytecodes.reserve(nodes);
-  samples.reserve(nodes);
-  cpu_ns.reserve(nodes);
-  wall_ns.reserve(nodes);
-  activations.reserve(nodes);
 }
 
-void CallTree::push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
-                    std::uint64_t node_bytecodes, std::uint64_t node_samples) {
+void CallTree::push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, const Amounts& self) {
   depth.push_back(node_depth);
   method.push_back(node_method);
   line.push_back(node_line);
-  calls.push_back(node_calls);
-  bytecodes.push_back(node_bytecodes);
-  samples.push_back(node_samples);
-  cpu_ns.push_back(0);
-  wall_ns.push_back(0);
-  activations.push_back(0);
-}
-
-void CallTree::push_sampled(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line,
-                            const Sampled& values) {
-  push(node_depth, node_method, node_line, 0, 0, values.samples);
-  cpu_ns.back() = values.cpu_ns;
-  wall_ns.back() = values.wall_ns;
-  activations.back() = values.activations;
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (self.values[i] == 0 && columns_[i].empty()) continue;
+    columns_[i].resize(size());
+    columns_[i].back() = self.values[i];
+  }
 }
 
 Result<void> CallTree::seal() {
@@ -52,6 +37,9 @@ Result<void> CallTree::seal() {
       open.pop_back();
     }
     open.push_back(node);
+  }
+  for (std::vector<std::uint64_t>& column : columns_) {
+    if (std::ranges::all_of(column, [](std::uint64_t value) { return value == 0; })) column = {};
   }
   return {};
 }

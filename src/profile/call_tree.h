@@ -11,6 +11,7 @@
 // Callees of one caller with the same method but other call sites are nodes of their own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,51 +19,49 @@
 
 #include "base/id.h"
 #include "base/result.h"
+#include "profile/metric.h"
 
 namespace sonde::profile {
 
 using MethodId = Id<struct MethodTag, std::uint32_t>;  // index into Profile::methods
 using NodeId = Id<struct NodeTag, std::uint32_t>;      // index into CallTree
 
-enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs };
-
 struct CallTree {
   std::vector<std::uint32_t> depth;
   std::vector<MethodId> method;
-  std::vector<std::uint16_t> line;  // of the call, in the caller's source file; 0 if unknown
-  std::vector<std::uint64_t> calls;
-  std::vector<std::uint64_t> bytecodes;    // executed by the method itself; of mode bytecode an estimate
-  std::vector<std::uint64_t> samples;      // of mode bytecode, or of CPU time, with the method on top of the stack
-  std::vector<std::uint64_t> cpu_ns;       // that samples stand for
-  std::vector<std::uint64_t> wall_ns;      // of wall-clock samples, which have trees of their own
-  std::vector<std::uint64_t> activations;  // samples of either kind that saw it where the one before did not
+  std::vector<std::uint16_t> line;         // of the call, in the caller's source file; 0 if unknown
+  std::vector<std::uint64_t> activations;  // samples of any kind that saw it where the one before did not; or empty
   std::vector<std::uint32_t> end;          // derived by seal()
 
   [[nodiscard]] std::size_t size() const { return depth.size(); }
   [[nodiscard]] std::uint32_t end_of(std::uint32_t node) const { return end[node]; }
-  [[nodiscard]] const std::vector<std::uint64_t>& values(Metric metric) const {
-    switch (metric) {
-      case Metric::kCalls: return calls;
-      case Metric::kBytecodes: return bytecodes;
-      case Metric::kCpuNs: return cpu_ns;
-      case Metric::kWallNs: return wall_ns;
-      case Metric::kSamples: break;
-    }
-    return samples;
+
+  // What the method itself has in each context; empty if nothing of the metric was recorded.
+  [[nodiscard]] std::span<const std::uint64_t> values(Metric metric) const { return columns_[index_of(metric)]; }
+  [[nodiscard]] std::uint64_t value(Metric metric, std::uint32_t node) const {
+    const auto column = values(metric);
+    return column.empty() ? 0 : column[node];
+  }
+  [[nodiscard]] Amounts amounts_of(std::uint32_t node) const {
+    Amounts amounts;
+    for (const MetricInfo& info : kMetrics) amounts.of(info.metric) = value(info.metric, node);
+    return amounts;
+  }
+  // To be filled: as long as the tree, new places are zeros.
+  std::vector<std::uint64_t>& column(Metric metric) {
+    columns_[index_of(metric)].resize(size());
+    return columns_[index_of(metric)];
   }
 
   void reserve(std::size_t nodes);
-  void push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, std::uint64_t node_calls,
-            std::uint64_t node_bytecodes, std::uint64_t node_samples = 0);
-  struct Sampled {
-    std::uint64_t samples = 0;
-    std::uint64_t cpu_ns = 0;
-    std::uint64_t wall_ns = 0;
-    std::uint64_t activations = 0;
-  };
-  void push_sampled(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, const Sampled& values);
-  // Checks that the depths are those of a tree and derives `end`. To be called once all nodes are there.
+  void push(std::uint32_t node_depth, MethodId node_method, std::uint16_t node_line, const Amounts& self = {});
+  void push_root() { push(0, MethodId(0), 0); }
+  // Checks that the depths are those of a tree, derives `end` and drops columns of zeros. To be called once all nodes
+  // are there.
   Result<void> seal();
+
+ private:
+  std::array<std::vector<std::uint64_t>, kMetricCount> columns_;  // each empty, or as long as the tree
 };
 
 // Sums over ranges of nodes, in constant time each: with a subtree's range, its total.

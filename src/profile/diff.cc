@@ -8,48 +8,42 @@
 namespace sonde::profile {
 namespace {
 
-class Union {
- public:
-  DiffTree run(const std::vector<MergedTree::Node>& a, const std::vector<MergedTree::Node>& b) {
-    // Both lists are in preorder with children in the order of labels. The deeper of two nodes is still inside a
-    // subtree that the other list has left or never had, so it comes first; of equally deep ones the smaller label
-    // does.
-    std::size_t i = 0;
-    std::size_t j = 0;
-    while (i < a.size() || j < b.size()) {
-      const bool is_in_a = j == b.size() || (i < a.size() && !comes_before(b[j], a[i]));
-      const bool is_in_b = i == a.size() || (j < b.size() && !comes_before(a[i], b[j]));
-      const MergedTree::Node& node = is_in_a ? a[i] : b[j];
-      open(node);
-      if (is_in_a) tree_.nodes.back().a = a[i++].sum;
-      if (is_in_b) tree_.nodes.back().b = b[j++].sum;
-    }
-    close_to(0);
-    return std::move(tree_);
-  }
+const Sum kNothing = {};
 
- private:
-  static bool comes_before(const MergedTree::Node& x, const MergedTree::Node& y) {
-    return x.depth != y.depth ? x.depth > y.depth : x.label < y.label;
-  }
-  void open(const MergedTree::Node& node) {
-    close_to(node.depth);
-    open_.push_back(static_cast<std::uint32_t>(tree_.nodes.size()));
-    tree_.nodes.push_back({.depth = node.depth, .label = node.label, .end = 0, .a = {}, .b = {}});
-  }
-  void close_to(std::size_t depth) {
-    for (; open_.size() > depth; open_.pop_back()) {
-      tree_.nodes[open_.back()].end = static_cast<std::uint32_t>(tree_.nodes.size());
-    }
-  }
-
-  DiffTree tree_;
-  std::vector<std::uint32_t> open_;
-};
+bool comes_before(const MergedTree::Node& x, const MergedTree::Node& y) {
+  return x.depth != y.depth ? x.depth > y.depth : x.label < y.label;
+}
 
 }  // namespace
 
-DiffTree diff_trees(const MergedTree& a, const MergedTree& b) { return Union().run(a.nodes, b.nodes); }
+DiffTree::DiffTree(MergedTree merged_a, MergedTree merged_b) : a_(std::move(merged_a)), b_(std::move(merged_b)) {
+  // Both lists are in preorder with children in the order of labels. The deeper of two nodes is still inside a subtree
+  // that the other list has left or never had, so it comes first; of equally deep ones the smaller label does.
+  const std::vector<MergedTree::Node>& a = a_.nodes;
+  const std::vector<MergedTree::Node>& b = b_.nodes;
+  nodes.reserve(std::max(a.size(), b.size()));
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() || j < b.size()) {
+    const bool is_in_a = j == b.size() || (i < a.size() && !comes_before(b[j], a[i]));
+    const bool is_in_b = i == a.size() || (j < b.size() && !comes_before(a[i], b[j]));
+    add(is_in_a ? a[i] : b[j], is_in_a ? a[i].sum : kNothing, is_in_b ? b[j].sum : kNothing);
+    i += is_in_a ? 1 : 0;
+    j += is_in_b ? 1 : 0;
+  }
+  close_to(0);
+}
+
+void DiffTree::add(const MergedTree::Node& node, const Sum& a, const Sum& b) {
+  close_to(node.depth);
+  const std::uint32_t parent = open_.empty() ? kNone : open_.back();
+  open_.push_back(static_cast<std::uint32_t>(nodes.size()));
+  nodes.push_back({.depth = node.depth, .label = node.label, .end = 0, .parent = parent, .a = a, .b = b});
+}
+
+void DiffTree::close_to(std::size_t depth) {
+  for (; open_.size() > depth; open_.pop_back()) nodes[open_.back()].end = static_cast<std::uint32_t>(nodes.size());
+}
 
 PathOfChange path_of_change(const DiffTree& tree, const Comparison& comparison) {
   const auto count = static_cast<std::uint32_t>(tree.nodes.size());

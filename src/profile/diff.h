@@ -14,19 +14,35 @@
 
 namespace sonde::profile {
 
-struct DiffTree {
+// Of two merged trees with joint labels (Labels::joint).
+class DiffTree {
+ public:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Node {
     std::uint32_t depth;
     std::uint32_t label;
-    std::uint32_t end;  // of its subtree, in `nodes`
-    Sum a;              // zeros: only in B
-    Sum b;
+    std::uint32_t end;     // of its subtree, in `nodes`
+    std::uint32_t parent;  // kNone: outermost
+    const Sum& a;          // zeros: only in B
+    const Sum& b;
   };
   std::vector<Node> nodes;  // preorder, children in the order of their labels
-};
 
-// Of two merged trees with joint labels (Labels::joint).
-DiffTree diff_trees(const MergedTree& a, const MergedTree& b);
+  DiffTree() = default;
+  DiffTree(MergedTree a, MergedTree b);
+  DiffTree(const DiffTree&) = delete;  // nodes refer to sums in the trees, which stay where they are in a move
+  DiffTree& operator=(const DiffTree&) = delete;
+  DiffTree(DiffTree&&) = default;
+  DiffTree& operator=(DiffTree&&) = default;
+
+ private:
+  void add(const MergedTree::Node& node, const Sum& a, const Sum& b);
+  void close_to(std::size_t depth);
+
+  MergedTree a_;
+  MergedTree b_;
+  std::vector<std::uint32_t> open_;  // the path to the node that was added last
+};
 
 // Where most of the change is. The change of a subtree is what its contexts gained or lost themselves, added up without
 // signs (so that work that moved does not hide), and without what may be noise.

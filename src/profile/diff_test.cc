@@ -21,7 +21,7 @@ struct Drawn {
       : a(drawn_profile(drawing_a)),
         b(drawn_profile(drawing_b)),
         labels(Labels::joint({full_names(a), full_names(b)})),
-        tree(diff_trees(merged_tree(a, a.all_threads(), labels[0]), merged_tree(b, b.all_threads(), labels[1]))) {}
+        tree(merged_tree(a, a.all_threads(), labels[0]), merged_tree(b, b.all_threads(), labels[1])) {}
 
   static std::vector<std::string> full_names(const Profile& profile) {
     std::vector<std::string> names;
@@ -34,8 +34,8 @@ struct Drawn {
     for (const DiffTree::Node& node : tree.nodes) {
       const auto of = [](std::uint64_t x, std::uint64_t y) { return std::to_string(x) + " -> " + std::to_string(y); };
       text += std::string(2 * node.depth, ' ') + labels[0].text(node.label) + " " +
-              of(node.a.self.bytecodes, node.b.self.bytecodes) + " (" +
-              of(node.a.total.bytecodes, node.b.total.bytecodes) + ")\n";
+              of(node.a.self.of(Metric::kBytecodes), node.b.self.of(Metric::kBytecodes)) + " (" +
+              of(node.a.total.of(Metric::kBytecodes), node.b.total.of(Metric::kBytecodes)) + ")\n";
     }
     return text;
   }
@@ -47,6 +47,10 @@ struct Drawn {
     return names;
   }
 };
+
+Amounts counted(std::uint64_t calls, std::uint64_t bytecodes) {
+  return {{Metric::kCalls, calls}, {Metric::kBytecodes, bytecodes}};
+}
 
 TEST(DiffTree, HasTheContextsOfBoth) {
   const Drawn diff(R"(
@@ -127,8 +131,8 @@ thread t
 
 TEST(PathOfChange, OfSharesIgnoresThatAllGrew) {
   const Drawn twice("thread t\n  A.a()V 1 10\n  A.b()V 1 30\n", "thread t\n  A.a()V 1 20\n  A.b()V 1 60\n");
-  EXPECT_THAT(twice.path({.whole_a = {2, 40}, .whole_b = {2, 80}, .is_normalised = true}), ElementsAre());
-  EXPECT_THAT(twice.path({.whole_a = {2, 40}, .whole_b = {2, 80}}), ElementsAre("A.b()V"));
+  EXPECT_THAT(twice.path({.whole_a = counted(2, 40), .whole_b = counted(2, 80), .is_normalised = true}), ElementsAre());
+  EXPECT_THAT(twice.path({.whole_a = counted(2, 40), .whole_b = counted(2, 80)}), ElementsAre("A.b()V"));
 }
 
 TEST(DiffBy, JoinsByName) {
@@ -136,37 +140,39 @@ TEST(DiffBy, JoinsByName) {
   std::vector<std::string> lines;
   for (const DiffRow& row :
        diff_by({diff.a, diff.a.all_threads()}, {diff.b, diff.b.all_threads()}, Grouping::kMethod)) {
-    lines.push_back(row.name + " " + std::to_string(row.a.self.bytecodes) + " " + std::to_string(row.b.self.bytecodes) +
-                    (row.in_a ? " a" : "") + (row.in_b ? " b" : ""));
+    lines.push_back(row.name + " " + std::to_string(row.a.self.of(Metric::kBytecodes)) + " " +
+                    std::to_string(row.b.self.of(Metric::kBytecodes)) + (row.in_a ? " a" : "") +
+                    (row.in_b ? " b" : ""));
   }
   EXPECT_THAT(lines, ElementsAre("p/A.a()V 10 0 a", "p/A.a(I)V 20 25 a b", "q/B.b()V 0 1 b"));
   const auto packages = diff_by({diff.a, diff.a.all_threads()}, {diff.b, diff.b.all_threads()}, Grouping::kPackage);
   ASSERT_EQ(packages.size(), 2u);
   EXPECT_EQ(packages[0].name, "p");
-  EXPECT_EQ(packages[0].a.total.bytecodes, 30u);
+  EXPECT_EQ(packages[0].a.total.of(Metric::kBytecodes), 30u);
 }
 
 TEST(Comparison, ExactNumbersDifferOrAreEqual) {
   const Comparison exact;
-  EXPECT_TRUE(exact.is_significant({0, 1'000'000'000}, {0, 1'000'000'001}));
-  EXPECT_FALSE(exact.is_significant({0, 5}, {1, 5}));
-  EXPECT_EQ(exact.change({0, ~std::uint64_t{0}}, {0, ~std::uint64_t{0} - 1}), -1) << "to the last digit";
+  EXPECT_TRUE(exact.is_significant(counted(0, 1'000'000'000), counted(0, 1'000'000'001)));
+  EXPECT_FALSE(exact.is_significant(counted(0, 5), counted(1, 5)));
+  EXPECT_EQ(exact.change(counted(0, ~std::uint64_t{0}), counted(0, ~std::uint64_t{0} - 1)), -1) << "to the last digit";
 }
 
 TEST(Comparison, SamplesNeedEnoughOfThem) {
   // Calls stand for samples here: what counts is which metric is said to count events.
-  const Comparison samples{.whole_a = {1000, 1}, .whole_b = {1000, 1}, .events = Metric::kCalls};
-  EXPECT_FALSE(samples.is_significant({100, 0}, {110, 9999})) << "bytecodes are estimated from events";
-  EXPECT_TRUE(samples.is_significant({100, 0}, {160, 0}));
-  EXPECT_FALSE(samples.is_significant({0, 0}, {3, 0})) << "so few say nothing";
-  EXPECT_TRUE(samples.is_significant({0, 0}, {12, 0}));
+  const Comparison samples{.whole_a = counted(1000, 1), .whole_b = counted(1000, 1), .events = Metric::kCalls};
+  EXPECT_FALSE(samples.is_significant(counted(100, 0), counted(110, 9999))) << "bytecodes are estimated from events";
+  EXPECT_TRUE(samples.is_significant(counted(100, 0), counted(160, 0)));
+  EXPECT_FALSE(samples.is_significant(counted(0, 0), counted(3, 0))) << "so few say nothing";
+  EXPECT_TRUE(samples.is_significant(counted(0, 0), counted(12, 0)));
   // 80 against 100 heads of 180 throws: z = (10 - 0.5) / sqrt(45)
   EXPECT_NEAR(split_p_value(80, 100, 0.5), 0.1567, 0.0001);
   EXPECT_EQ(split_p_value(0, 0, 0.5), 1);
   // Twice as many samples in all: twice as many here are no change of the share.
-  const Comparison shares{.whole_a = {1000, 1}, .whole_b = {2000, 1}, .is_normalised = true, .events = Metric::kCalls};
-  EXPECT_FALSE(shares.is_significant({100, 0}, {200, 0}));
-  EXPECT_TRUE(shares.is_significant({100, 0}, {100, 0}));
+  const Comparison shares{
+      .whole_a = counted(1000, 1), .whole_b = counted(2000, 1), .is_normalised = true, .events = Metric::kCalls};
+  EXPECT_FALSE(shares.is_significant(counted(100, 0), counted(200, 0)));
+  EXPECT_TRUE(shares.is_significant(counted(100, 0), counted(100, 0)));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ class Focusing {
   void add_call(std::uint32_t node, std::uint32_t caller) {
     Neighbour& neighbour =
         callers_.try_emplace(tree_.method[caller].value(), Neighbour{tree_.method[caller]}).first->second;
-    neighbour.calls += tree_.calls[node];
-    result_.sum.self += amounts_of(tree_, node);
+    neighbour.calls += tree_.value(Metric::kCalls, node);
+    result_.sum.self += tree_.amounts_of(node);
     if (node < counted_to_) return;  // below another one
     counted_to_ = tree_.end_of(node);
     neighbour.total += totals_.of(node);
@@ -52,7 +52,7 @@ class Focusing {
   void add_callee(std::uint32_t node) {
     const MethodId method = tree_.method[node];
     Callee& callee = callees_.try_emplace(method.value(), Callee{.neighbour = {.method = method}}).first->second;
-    callee.neighbour.calls += tree_.calls[node];
+    callee.neighbour.calls += tree_.value(Metric::kCalls, node);
     if (node < callee.counted_to) return;
     callee.counted_to = tree_.end_of(node);
     callee.neighbour.total += totals_.of(node);

@@ -21,7 +21,7 @@ std::vector<std::string> lines(const Profile& profile, const std::vector<Neighbo
   std::vector<std::string> result;
   for (const Neighbour& n : neighbours) {
     result.push_back(profile.display_name(n.method) + " calls " + std::to_string(n.calls) + " total " +
-                     std::to_string(n.total.bytecodes));
+                     std::to_string(n.total.of(Metric::kBytecodes)));
   }
   return result;
 }
@@ -44,9 +44,9 @@ thread other
   EXPECT_THAT(lines(profile, result.callers),
               ElementsAre("[thread] calls 5 total 50", "A.main calls 5 total 525", "A.set calls 4 total 40"));
   EXPECT_THAT(lines(profile, result.callees), ElementsAre("A.read calls 8 total 475"));
-  EXPECT_EQ(result.sum.self.bytecodes, 140u);
-  EXPECT_EQ(result.sum.self.calls, 14u);
-  EXPECT_EQ(result.sum.total.bytecodes, 50u + 525 + 40);
+  EXPECT_EQ(result.sum.self.of(Metric::kBytecodes), 140u);
+  EXPECT_EQ(result.sum.self.of(Metric::kCalls), 14u);
+  EXPECT_EQ(result.sum.total.of(Metric::kBytecodes), 50u + 525 + 40);
 }
 
 TEST(Focus, CountsRecursionOnce) {
@@ -65,7 +65,7 @@ thread main
               ElementsAre("A.main calls 1 total 480", "A.walk calls 2 total 0", "A.visit calls 5 total 0"));
   EXPECT_THAT(lines(profile, result.callees),
               ElementsAre("A.walk calls 2 total 320", "A.leaf calls 3 total 300", "A.visit calls 10 total 150"));
-  EXPECT_EQ(result.sum.total.bytecodes, 480u) << "the totals of all callers";
+  EXPECT_EQ(result.sum.total.of(Metric::kBytecodes), 480u) << "the totals of all callers";
 }
 
 TEST(Focus, OnNothingIsEmpty) {

@@ -130,8 +130,7 @@ class Ingest {
                                                 .descriptor = printable(entry.descriptor),
                                                 .access_flags = entry.access_flags,
                                                 .first_line = entry.first_line,
-                                                .kind = kind_of(entry),
-                                                .is_untouched = (entry.flags & arena::kUntouched) != 0}));
+                                                .kind = kind_of(entry)}));
     }
   }
 
@@ -139,11 +138,11 @@ class Ingest {
     std::string name = printable(entry.name);
     const auto [it, is_new] = classes_.try_emplace(name, ClassId(static_cast<std::uint32_t>(profile_.classes.size())));
     if (is_new) {
-      profile_.classes.push_back({.name = name,
-                                  .source_file = printable(entry.source_file),
-                                  .is_jdk = (entry.flags & arena::kClassOfJdk) != 0 ||
-                                            ((entry.flags & arena::kClassKnownByName) != 0 && is_named_like_jdk(name)),
-                                  .is_untouched = (entry.flags & arena::kClassUntouched) != 0});
+      profile_.classes.push_back(
+          {.name = name,
+           .source_file = printable(entry.source_file),
+           .is_jdk = (entry.flags & arena::kClassOfJdk) != 0 ||
+                     ((entry.flags & arena::kClassKnownByName) != 0 && is_named_like_jdk(name))});
     }
     return it->second;
   }
@@ -168,7 +167,7 @@ class Ingest {
       const auto it = threads.find(tree->id);
       Thread thread = it != threads.end() ? std::move(it->second) : Thread{.name = "(unnamed)"};
       const auto root = static_cast<std::uint32_t>(profile_.tree.size());
-      profile_.tree.push(0, kRootMethod, 0, 0, 0);
+      profile_.tree.push_root();
       if ((tree->flags & arena::kTreeOfGroup) != 0) {
         add_group(*tree, members[tree->id]);
         const std::uint64_t count = reader_.state_of(*tree).threads;
@@ -186,7 +185,7 @@ class Ingest {
       profile_.threads.push_back(std::move(thread));
     }
     if (const arena::Overflow overflow = reader_.overflow_of(0); overflow.calls != 0) {
-      profile_.tree.push(0, kRootMethod, 0, 0, 0);
+      profile_.tree.push_root();
       add_overflow(overflow);
       profile_.threads.push_back({.name = "(threads without a call tree)"});
     }
@@ -251,34 +250,39 @@ class Ingest {
   // context gets its share by samples, rounded so that they add up to it.
   void estimate(std::uint32_t root, std::uint64_t executed) {
     CallTree& tree = profile_.tree;
-    for (std::size_t node = root; node < tree.size(); ++node)
-      tree.samples[node] = std::exchange(tree.bytecodes[node], 0);
-    const std::uint64_t all = std::accumulate(tree.samples.begin() + root, tree.samples.end(), std::uint64_t{0});
+    std::vector<std::uint64_t>& bytecodes = tree.column(Metric::kBytecodes);
+    std::vector<std::uint64_t>& samples = tree.column(Metric::kSamples);
+    for (std::size_t node = root; node < tree.size(); ++node) samples[node] = std::exchange(bytecodes[node], 0);
+    const std::uint64_t all = std::accumulate(samples.begin() + root, samples.end(), std::uint64_t{0});
     if (all == 0) {
-      if (executed != 0) tree.push(1, pseudo_method(std::string(kUnsampledName)), 0, 0, executed);
+      if (executed != 0) tree.push(1, pseudo_method(std::string(kUnsampledName)), 0, {{Metric::kBytecodes, executed}});
       return;
     }
     const auto rest = static_cast<long double>(executed % all) / static_cast<long double>(all);
-    std::uint64_t samples = 0;
+    std::uint64_t seen = 0;
     std::uint64_t given = 0;
     for (std::size_t node = root; node < tree.size(); ++node) {
-      samples += tree.samples[node];
+      seen += samples[node];
       const std::uint64_t due =
-          samples == all
-              ? executed
-              : samples * (executed / all) + static_cast<std::uint64_t>(rest * static_cast<long double>(samples));
-      tree.bytecodes[node] = due - given;
+          seen == all ? executed
+                      : seen * (executed / all) + static_cast<std::uint64_t>(rest * static_cast<long double>(seen));
+      bytecodes[node] = due - given;
       given = due;
     }
   }
 
   void push(const arena::Context& context) {
-    profile_.tree.push(context.depth, method_of(context), context.site.line, context.calls, context.bytecodes);
+    profile_.tree.push(context.depth, method_of(context), context.site.line, counted(context));
   }
 
   void add_overflow(const arena::Overflow& overflow) {
     if (overflow.calls == 0 && overflow.bytecodes == 0) return;
-    profile_.tree.push(1, pseudo_method(std::string(kOverflowName)), 0, overflow.calls, overflow.bytecodes);
+    profile_.tree.push(1, pseudo_method(std::string(kOverflowName)), 0, counted(overflow));
+  }
+
+  template <typename Counts>
+  static Amounts counted(const Counts& counts) {
+    return {{Metric::kCalls, counts.calls}, {Metric::kBytecodes, counts.bytecodes}};
   }
 
   void add_flat_blocks() {
@@ -292,9 +296,9 @@ class Ingest {
   }
 
   void add_flat_block(std::uint32_t block) {
-    profile_.tree.push(0, kRootMethod, 0, 0, 0);
+    profile_.tree.push_root();
     const auto visit = [&](const arena::Context& context) {
-      profile_.tree.push(1, method_of(context), 0, context.calls, context.bytecodes);
+      profile_.tree.push(1, method_of(context), 0, counted(context));
     };
     reader_.visit_flat(block, visit, damage_);
   }

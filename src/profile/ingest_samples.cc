@@ -86,14 +86,14 @@ void add_samples(const arena::Reader& reader, Profile& profile, arena::Damage& d
   Places places;
   for (const arena::SampleTreeEntry& entry : reader.sample_trees()) {
     const bool is_wall = entry.kind == arena::SampleTreeKind::kWall;
-    tree.push(0, kRootMethod, 0, 0, 0);
+    tree.push_root();
     const auto visit = [&](const arena::SampleContext& context) {
       places.emplace(context.place, static_cast<std::uint32_t>(tree.size()));
-      tree.push_sampled(std::max(context.depth, 1U), method_of(context), context.line,
-                        {.samples = is_wall ? 0 : context.samples,
-                         .cpu_ns = is_wall ? 0 : context.weight_ns,
-                         .wall_ns = is_wall ? context.weight_ns : 0,
-                         .activations = context.activations});
+      const Amounts self = is_wall ? Amounts{{Metric::kWallNs, context.weight_ns}}
+                                   : Amounts{{Metric::kSamples, context.samples}, {Metric::kCpuNs, context.weight_ns}};
+      tree.push(std::max(context.depth, 1U), method_of(context), context.line, self);
+      tree.activations.resize(tree.size());
+      tree.activations.back() = context.activations;
     };
     reader.walk(entry, visit, damage);
     const auto named = threads.find(entry.id);

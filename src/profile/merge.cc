@@ -65,7 +65,7 @@ class Merge {
     MergedNode merged = {.depth = group.depth, .label = group.label, .self = {}, .hidden = {}};
     const std::size_t begin = nodes_.size() - group.count;
     for (std::size_t i = begin; i < nodes_.size(); ++i) {
-      merged.self += amounts_of(tree_, nodes_[i]);
+      merged.self += tree_.amounts_of(nodes_[i]);
       add_children(nodes_[i], merged);
     }
     nodes_.resize(begin);
@@ -79,7 +79,7 @@ class Merge {
     while (child < tree_.end_of(node)) {
       const std::uint32_t label = labels_.label_of(tree_.method[child]);
       if (label == Labels::kHidden) {
-        caller.hidden += amounts_of(tree_, child);
+        caller.hidden += tree_.amounts_of(child);
         ++child;
       } else {
         children_.push_back({.label = label, .node = child});

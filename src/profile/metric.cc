@@ -4,13 +4,23 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sonde::profile {
+#include "profile/profile.h"
 
-std::string_view name_of(Metric metric) {
-  const auto it = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const auto& i) { return i.metric == metric; });
-  SONDE_CHECK(it != kMetrics.end());
-  return it->name;
+namespace sonde::profile {
+namespace {
+
+consteval bool is_in_order() {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (index_of(kMetrics[i].metric) != i) return false;
+  }
+  return true;
 }
+static_assert(is_in_order(), "info_of() takes the number of a metric as its place");
+
+// What people look for comes first: time before samples, samples before what is estimated from them.
+constexpr std::array kMetricsOfWork = {Metric::kCpuNs, Metric::kWallNs, Metric::kSamples, Metric::kBytecodes};
+
+}  // namespace
 
 std::optional<Metric> metric_named(std::string_view name) {
   const auto it = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const auto& info) { return info.name == name; });
@@ -18,24 +28,30 @@ std::optional<Metric> metric_named(std::string_view name) {
 }
 
 std::uint64_t sum_of(const Profile& profile, Metric metric) {
-  const std::vector<std::uint64_t>& values = profile.tree.values(metric);
+  const std::span<const std::uint64_t> values = profile.tree.values(metric);
   return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
 }
 
-bool has_metric(const Profile& profile, Metric metric) {
-  const std::vector<std::uint64_t>& values = profile.tree.values(metric);
-  return std::any_of(values.begin(), values.end(), [](std::uint64_t value) { return value != 0; });
+bool has_metric(const Profile& profile, Metric metric) { return !profile.tree.values(metric).empty(); }
+
+std::vector<MetricInfo> metrics_of(const Profile& profile) {
+  std::vector<MetricInfo> present;
+  for (const MetricInfo& info : kMetrics) {
+    if (has_metric(profile, info.metric)) present.push_back(info);
+  }
+  if (present.empty()) present.push_back(info_of(Metric::kCalls));
+  return present;
 }
 
 std::optional<Metric> event_metric(const Profile& profile) {
-  return profile.recording.mode.starts_with("exact") ? std::nullopt : metric_named("samples");
+  return profile.recording.mode.starts_with("exact") ? std::nullopt : std::optional(Metric::kSamples);
 }
 
 std::optional<Metric> metric_of_work(const Profile& profile) { return common_metric_of_work(profile, profile); }
 
 std::optional<Metric> common_metric_of_work(const Profile& a, const Profile& b) {
-  for (const MetricInfo& info : kMetrics) {
-    if (info.metric != Metric::kCalls && has_metric(a, info.metric) && has_metric(b, info.metric)) return info.metric;
+  for (const Metric metric : kMetricsOfWork) {
+    if (has_metric(a, metric) && has_metric(b, metric)) return metric;
   }
   return std::nullopt;
 }

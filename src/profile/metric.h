@@ -1,31 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics by name, the same on the command line, in recordings and in JSON; and which of them a profile has.
+// What can be measured of a context. kMetrics is the one list of all metrics: columns of call trees, sums, recordings,
+// formats and the command line follow it, so that a new metric is a row here and whatever measures it.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
-
-#include "profile/profile.h"
+#include <utility>
+#include <vector>
 
 namespace sonde::profile {
 
+struct Profile;
+
+enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs };
+
 struct MetricInfo {
   Metric metric;
-  std::string_view name;
+  std::string_view name;  // the same on the command line, in recordings and in JSON
+  std::string_view unit;  // as formats with several values per stack name it: "count", "nanoseconds"
+  bool is_sampled;        // a count of random events, or estimated from one
 };
-// Samples come before what is estimated from them.
-inline constexpr std::array kMetrics = {MetricInfo{Metric::kCalls, "calls"}, MetricInfo{Metric::kCpuNs, "cpu_ns"},
-                                        MetricInfo{Metric::kWallNs, "wall_ns"}, MetricInfo{Metric::kSamples, "samples"},
-                                        MetricInfo{Metric::kBytecodes, "bytecodes"}};
+inline constexpr std::array kMetrics = {
+    MetricInfo{.metric = Metric::kCalls, .name = "calls", .unit = "count", .is_sampled = false},
+    MetricInfo{.metric = Metric::kBytecodes, .name = "bytecodes", .unit = "count", .is_sampled = false},
+    MetricInfo{.metric = Metric::kSamples, .name = "samples", .unit = "count", .is_sampled = true},
+    MetricInfo{.metric = Metric::kCpuNs, .name = "cpu_ns", .unit = "nanoseconds", .is_sampled = true},
+    MetricInfo{.metric = Metric::kWallNs, .name = "wall_ns", .unit = "nanoseconds", .is_sampled = true},
+};
+inline constexpr std::size_t kMetricCount = kMetrics.size();
 
-std::string_view name_of(Metric metric);
+constexpr std::size_t index_of(Metric metric) { return static_cast<std::size_t>(metric); }
+constexpr const MetricInfo& info_of(Metric metric) { return kMetrics[index_of(metric)]; }
+constexpr std::string_view name_of(Metric metric) { return info_of(metric).name; }
 std::optional<Metric> metric_named(std::string_view name);
+
+// An amount of each metric.
+struct Amounts {
+  std::array<std::uint64_t, kMetricCount> values = {};
+
+  Amounts() = default;
+  // The rest are zeros.
+  Amounts(std::initializer_list<std::pair<Metric, std::uint64_t>> amounts) {
+    for (const auto& [metric, amount] : amounts) of(metric) = amount;
+  }
+  [[nodiscard]] std::uint64_t of(Metric metric) const { return values[index_of(metric)]; }
+  [[nodiscard]] std::uint64_t& of(Metric metric) { return values[index_of(metric)]; }
+  Amounts& operator+=(const Amounts& other) {
+    for (std::size_t i = 0; i < kMetricCount; ++i) values[i] += other.values[i];
+    return *this;
+  }
+  bool operator==(const Amounts&) const = default;
+};
 
 // Over all threads.
 std::uint64_t sum_of(const Profile& profile, Metric metric);
 // Something of it was recorded.
 bool has_metric(const Profile& profile, Metric metric);
+// Those that it has, in the order of kMetrics; calls if it has none.
+std::vector<MetricInfo> metrics_of(const Profile& profile);
 
 // The metric that counts random events, if the recording was sampled: its other numbers are estimated from it.
 std::optional<Metric> event_metric(const Profile& profile);

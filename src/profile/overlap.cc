@@ -29,7 +29,6 @@ std::vector<bool> hidden_methods(const Profile& profile, const MethodFilter& fil
 // One value per path, in the order of paths; no zeros.
 std::vector<ContextValue> contexts_of(const Measured& measured, const OverlapOptions& options) {
   const CallTree& tree = measured.profile.tree;
-  const std::vector<std::uint64_t>& values = tree.values(measured.metric);
   const std::vector<bool> hidden = hidden_methods(measured.profile, options.filter);
   const PathHasher hasher(measured.profile);
   std::vector<ContextValue> contexts;
@@ -41,7 +40,8 @@ std::vector<ContextValue> contexts_of(const Measured& measured, const OverlapOpt
       path.resize(tree.depth[node]);
       const bool is_hidden = hidden[tree.method[node].value()];
       path.push_back(is_hidden ? path.back() : hasher.extended(path.back(), tree.method[node]));
-      if (!is_hidden && values[node] != 0) contexts.push_back({.path = path.back(), .value = values[node]});
+      const std::uint64_t value = is_hidden ? 0 : tree.value(measured.metric, node);
+      if (value != 0) contexts.push_back({.path = path.back(), .value = value});
     }
   }
   std::sort(contexts.begin(), contexts.end(), [](const auto& a, const auto& b) { return a.path < b.path; });

@@ -88,7 +88,6 @@ struct Class {
   std::string name;         // "java/util/HashMap"
   std::string source_file;  // "HashMap.java", "" if unknown
   bool is_jdk = false;
-  bool is_untouched = false;  // not instrumented
 };
 
 enum class MethodKind : std::uint8_t {
@@ -106,7 +105,6 @@ struct Method {
   std::uint16_t access_flags = 0;
   std::uint16_t first_line = 0;
   MethodKind kind = MethodKind::kJava;
-  bool is_untouched = false;
 };
 
 inline constexpr MethodId kRootMethod{0};  // of every depth-0 node; Profile::methods starts with it

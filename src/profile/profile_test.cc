@@ -22,8 +22,9 @@ std::vector<std::string> rows(const Profile& profile, Grouping grouping) {
   for (const SumRow& row : sums_by(profile, threads, grouping)) {
     const std::string place = row.name.empty() ? place_name(profile, row) : row.name;
     const std::string callee = grouping == Grouping::kCallsite ? " -> " + profile.display_name(row.method) : "";
-    lines.push_back(place + callee + " self " + std::to_string(row.sum.self.bytecodes) + " total " +
-                    std::to_string(row.sum.total.bytecodes) + " calls " + std::to_string(row.sum.self.calls));
+    lines.push_back(place + callee + " self " + std::to_string(row.sum.self.of(Metric::kBytecodes)) + " total " +
+                    std::to_string(row.sum.total.of(Metric::kBytecodes)) + " calls " +
+                    std::to_string(row.sum.self.of(Metric::kCalls)));
   }
   return lines;
 }
@@ -84,8 +85,8 @@ TEST(CallTree, SubtreesAreRanges) {
   EXPECT_THAT(profile.tree.end, ElementsAre(4, 4, 3, 4, 6, 6));
   EXPECT_EQ(profile.threads[1].first_node, 4u);
   CallTree bad;
-  bad.push(0, kRootMethod, 0, 0, 0);
-  bad.push(2, kRootMethod, 0, 0, 0);
+  bad.push(0, kRootMethod, 0);
+  bad.push(2, kRootMethod, 0);
   EXPECT_FALSE(bad.seal().ok());
 }
 
@@ -120,15 +121,15 @@ TEST(Sums, CountRecursionOnce) {
                                    "p.A.b (A.java:6) -> p.A.a self 30 total 70 calls 3",
                                    "p.A.a (A.java:7) -> q.B.c self 40 total 40 calls 4"));
   const std::vector<Sum> sums = sums_by_method(profile);
-  EXPECT_EQ(sums[0].total.bytecodes, 210u) << "the root";
+  EXPECT_EQ(sums[0].total.of(Metric::kBytecodes), 210u) << "the root";
 }
 
 std::string merged(const Profile& profile, Labels& labels) {
   std::string text;
   merge(profile, profile.all_threads(), labels, [&](const MergedNode& node) {
-    text += std::string(2 * node.depth, ' ') + labels.text(node.label) + " " + std::to_string(node.self.calls) + " " +
-            std::to_string(node.self.bytecodes);
-    if (node.hidden.calls != 0) text += " hidden " + std::to_string(node.hidden.bytecodes);
+    text += std::string(2 * node.depth, ' ') + labels.text(node.label) + " " +
+            std::to_string(node.self.of(Metric::kCalls)) + " " + std::to_string(node.self.of(Metric::kBytecodes));
+    if (node.hidden.of(Metric::kCalls) != 0) text += " hidden " + std::to_string(node.hidden.of(Metric::kBytecodes));
     text += "\n";
   });
   return text;
@@ -165,7 +166,7 @@ TEST(Merge, HiddenMethodsBelongToTheTotalOfTheirCaller) {
   EXPECT_EQ(merged(profile, labels), "p.A.a 1 10 hidden 20\n  p.A.a 3 30\n    q.B.c 4 40\n  q.B.c 5 50\nq.B.c 6 60\n");
   const MergedTree tree = merged_tree(profile, profile.all_threads(), labels);
   EXPECT_THAT(tree.children(MergedTree::kNone, Metric::kBytecodes), ElementsAre(0, 4));
-  EXPECT_EQ(tree.nodes[0].sum.total.bytecodes, 150u);
+  EXPECT_EQ(tree.nodes[0].sum.total.of(Metric::kBytecodes), 150u);
   EXPECT_THAT(tree.children(0, Metric::kBytecodes), ElementsAre(1, 3));
 }
 
@@ -198,7 +199,7 @@ TEST(DeepRecursion, IsNoProblem) {
   const auto reader = arena::Reader::over(arena.bytes());
   const Profile profile = ingest(*reader).value();
   EXPECT_EQ(profile.tree.size(), kDepth + 1);
-  EXPECT_EQ(sums_by_method(profile)[1].total.bytecodes, 2 * kDepth);
+  EXPECT_EQ(sums_by_method(profile)[1].total.of(Metric::kBytecodes), 2 * kDepth);
   Labels labels(profile, [&](MethodId id) { return profile.display_name(id); });
   EXPECT_EQ(merged_tree(profile, profile.all_threads(), labels).nodes.size(), kDepth);
   EXPECT_EQ(path_hashes(profile).size(), kDepth + 1);

@@ -28,9 +28,9 @@ thread main
                                   {7102});
   EXPECT_EQ(profile.recording.mode, "bytecode");
   EXPECT_EQ(profile.recording.sampling.granularity, 1000u);
-  EXPECT_THAT(profile.tree.samples, ElementsAre(0, 1, 2, 4));
-  EXPECT_THAT(profile.tree.bytecodes, ElementsAre(0, 1014, 2029, 4059));
-  EXPECT_THAT(profile.tree.calls, ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(profile.tree.values(Metric::kSamples), ElementsAre(0, 1, 2, 4));
+  EXPECT_THAT(profile.tree.values(Metric::kBytecodes), ElementsAre(0, 1014, 2029, 4059));
+  EXPECT_FALSE(has_metric(profile, Metric::kCalls));
   EXPECT_EQ(sum_of(profile, Metric::kBytecodes), 7102u);
   EXPECT_EQ(metric_of_work(profile), Metric::kSamples);
 }
@@ -46,7 +46,7 @@ TEST(Sampled, SharesAddUpForLargeNumbers) {
   const std::uint64_t executed = 0x7fff'ffff'ffff'fff1;
   const Profile profile = sampled(drawing, {executed});
   EXPECT_EQ(sum_of(profile, Metric::kBytecodes), executed);
-  for (std::size_t i = 1; i < profile.tree.size(); ++i) EXPECT_GT(profile.tree.bytecodes[i], 0u) << i;
+  for (std::size_t i = 1; i < profile.tree.size(); ++i) EXPECT_GT(profile.tree.value(Metric::kBytecodes, i), 0u) << i;
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <unordered_map>
 
+#include "base/mix.h"
+#include "base/numbering.h"
+
 namespace sonde::profile {
 namespace {
 
@@ -29,7 +32,7 @@ class Summation {
           sums.resize(key + 1);
           open_.resize(key + 1);
         }
-        sums[key].self += amounts_of(tree_, node);
+        sums[key].self += tree_.amounts_of(node);
         if (open_[key]++ == 0) sums[key].total += totals_.of(node);
       }
       while (!path_.empty()) leave();
@@ -130,31 +133,33 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 struct PlaceHash {
-  std::size_t operator()(const Place& place) const {
-    const std::uint64_t callee = std::uint64_t{place.callee} << 32 | place.line;
-    return (place.caller * 0x9e3779b97f4a7c15ULL ^ callee) * 0xbf58476d1ce4e5b9ULL >> 17;
+  std::uint64_t operator()(const Place& place) const {
+    return mixed(place.caller * 0x9e3779b97f4a7c15ULL + (std::uint64_t{place.callee} << 16 | place.line));
   }
 };
 
 std::vector<SumRow> by_place(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
   const CallTree& tree = profile.tree;
   const bool is_callsite = grouping == Grouping::kCallsite;
-  std::unordered_map<Place, std::uint32_t, PlaceHash> keys;
-  std::vector<SumRow> rows;
+  Numbering<Place, PlaceHash> places;
   const auto key_of = [&](std::uint32_t node, std::uint32_t parent) {
     if (tree.depth[node] < 2) return kNoKey;
-    const MethodId caller = tree.method[parent];
-    const MethodId callee = tree.method[node];
-    const std::uint16_t line = tree.line[node];
-    const Place place{.caller = caller.value(), .callee = is_callsite ? callee.value() : kNoKey, .line = line};
-    const auto [it, is_new] = keys.try_emplace(place, static_cast<std::uint32_t>(rows.size()));
-    if (is_new) {
-      rows.push_back({.method = is_callsite ? callee : caller, .caller = caller, .line = line, .sum = {}});
-    }
-    return it->second;
+    const Place place{.caller = tree.method[parent].value(),
+                      .callee = is_callsite ? tree.method[node].value() : kNoKey,
+                      .line = tree.line[node]};
+    return places.number_of(place).first;
   };
   const std::vector<Sum> sums = Summation(tree).run(threads, 0, key_of);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].sum = sums[i];
+  std::vector<SumRow> rows;
+  rows.reserve(sums.size());
+  for (std::uint32_t i = 0; i < sums.size(); ++i) {
+    const Place& place = places.key(i);
+    const MethodId caller(place.caller);
+    rows.push_back({.method = is_callsite ? MethodId(place.callee) : caller,
+                    .caller = caller,
+                    .line = place.line,
+                    .sum = sums[i]});
+  }
   return rows;
 }
 
@@ -202,7 +207,7 @@ Amounts sum_of(const Profile& profile, std::span<const Thread* const> threads) {
   Amounts sum;
   for (const Thread* thread : threads) {
     for (std::uint32_t node = thread->first_node; node < thread->end_node; ++node) {
-      sum += amounts_of(profile.tree, node);
+      sum += profile.tree.amounts_of(node);
     }
   }
   return sum;

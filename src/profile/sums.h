@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/method_filter.h"
@@ -15,85 +16,23 @@
 
 namespace sonde::profile {
 
-struct Amounts {
-  std::uint64_t calls = 0;
-  std::uint64_t bytecodes = 0;
-  std::uint64_t cpu_ns = 0;
-  std::uint64_t wall_ns = 0;
-  std::uint64_t samples = 0;
-
-  [[nodiscard]] std::uint64_t of(Metric metric) const {
-    switch (metric) {
-      case Metric::kCalls: return calls;
-      case Metric::kBytecodes: return bytecodes;
-      case Metric::kCpuNs: return cpu_ns;
-      case Metric::kWallNs: return wall_ns;
-      case Metric::kSamples: break;
-    }
-    return samples;
-  }
-  [[nodiscard]] std::uint64_t& of(Metric metric) {
-    switch (metric) {
-      case Metric::kCalls: return calls;
-      case Metric::kBytecodes: return bytecodes;
-      case Metric::kCpuNs: return cpu_ns;
-      case Metric::kWallNs: return wall_ns;
-      case Metric::kSamples: break;
-    }
-    return samples;
-  }
-  Amounts& operator+=(const Amounts& other) {
-    calls += other.calls;
-    bytecodes += other.bytecodes;
-    cpu_ns += other.cpu_ns;
-    wall_ns += other.wall_ns;
-    samples += other.samples;
-    return *this;
-  }
-  bool operator==(const Amounts&) const = default;
-};
-
-// What a context has itself.
-inline Amounts amounts_of(const CallTree& tree, std::uint32_t node) {
-  return {.calls = tree.calls[node],
-          .bytecodes = tree.bytecodes[node],
-          .cpu_ns = tree.cpu_ns[node],
-          .wall_ns = tree.wall_ns[node],
-          .samples = tree.samples[node]};
-}
-// Adds a node to a tree that is being made.
-inline void push(CallTree& tree, std::uint32_t depth, MethodId method, std::uint16_t line, const Amounts& self) {
-  tree.push(depth, method, line, self.calls, self.bytecodes, self.samples);
-  tree.cpu_ns.back() = self.cpu_ns;
-  tree.wall_ns.back() = self.wall_ns;
-}
-
 // What contexts have with everything below them, in constant time each.
 class Totals {
  public:
-  explicit Totals(const CallTree& tree)
-      : tree_(tree),
-        calls_(tree.calls),
-        bytecodes_(tree.bytecodes),
-        cpu_ns_(tree.cpu_ns),
-        wall_ns_(tree.wall_ns),
-        samples_(tree.samples) {}
+  explicit Totals(const CallTree& tree) : tree_(tree) {
+    for (const MetricInfo& info : kMetrics) {
+      if (!tree.values(info.metric).empty()) sums_.emplace_back(info.metric, PrefixSums(tree.values(info.metric)));
+    }
+  }
   [[nodiscard]] Amounts of(std::uint32_t node) const {
-    const std::uint32_t end = tree_.end_of(node);
-    return {.calls = calls_.between(node, end),
-            .bytecodes = bytecodes_.between(node, end),
-            .cpu_ns = cpu_ns_.between(node, end),
-            .wall_ns = wall_ns_.between(node, end),
-            .samples = samples_.between(node, end)};
+    Amounts totals;
+    for (const auto& [metric, sums] : sums_) totals.of(metric) = sums.between(node, tree_.end_of(node));
+    return totals;
   }
 
  private:
   const CallTree& tree_;
-  PrefixSums calls_;
-  PrefixSums bytecodes_;
-  PrefixSums cpu_ns_;
-  PrefixSums wall_ns_;
-  PrefixSums samples_;
+  std::vector<std::pair<Metric, PrefixSums>> sums_;  // of the metrics that there are
 };
 
 struct Sum {

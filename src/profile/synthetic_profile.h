@@ -30,7 +30,7 @@ inline Profile synthetic_profile(std::uint64_t seed = 42) {
                          .first_line = static_cast<std::uint16_t>(10 + i % 10 * 40)});
   }
   p.threads.push_back({.name = "main"});
-  p.tree.push(0, kRootMethod, 0, 0, 0);
+  p.tree.push_root();
   std::exponential_distribution<double> rank(12.0 / kSyntheticMethods);
   std::uint32_t depth = 0;
   for (std::uint32_t i = 1; i < kSyntheticNodes; ++i) {
@@ -38,8 +38,8 @@ inline Profile synthetic_profile(std::uint64_t seed = 42) {
                                                               : depth - static_cast<std::uint32_t>(random() % depth);
     const auto method = 1 + static_cast<std::uint32_t>(rank(random)) % (kSyntheticMethods - 1);
     const auto calls = static_cast<std::uint64_t>(std::exp(static_cast<double>(random() % 1200) / 100));
-    p.tree.push(depth, MethodId(method), static_cast<std::uint16_t>(10 + random() % 400), calls,
-                calls * (1 + method % 200));
+    p.tree.push(depth, MethodId(method), static_cast<std::uint16_t>(10 + random() % 400),
+                {{Metric::kCalls, calls}, {Metric::kBytecodes, calls * (1 + method % 200)}});
   }
   p.tree.seal().value();
   p.assign_threads().value();

@@ -27,7 +27,8 @@ inline std::string text_of(const Profile& profile) {
     text += "thread " + thread.display_name() + "\n";
     for (std::uint32_t node = thread.first_node + 1; node < thread.end_node; ++node) {
       text += std::string(2 * tree.depth[node], ' ') + profile.full_name(tree.method[node]) + " " +
-              std::to_string(tree.calls[node]) + " " + std::to_string(tree.bytecodes[node]);
+              std::to_string(tree.value(Metric::kCalls, node)) + " " +
+              std::to_string(tree.value(Metric::kBytecodes, node));
       if (tree.line[node] != 0) text += " @" + std::to_string(tree.line[node]);
       text += "\n";
     }

@@ -2,12 +2,12 @@
 // Reading a finished file. It may come from anyone and be damaged anywhere: ids are checked before they are used.
 #include <unordered_map>
 
-#include "store/columns.h"
 #include "store/names.h"
 #include "store/read.h"
 #include "store/samples.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
+#include "store/tree.h"
 
 namespace sonde::store {
 namespace {
@@ -90,17 +90,15 @@ Result<void> check_id(const Statement& row, std::size_t expected, const char* ta
 
 Result<void> read_methods(Database& db, Profile& profile) {
   profile.classes.clear();
-  Statement classes = TRY(db.prepare("SELECT id, name, source_file, is_jdk, is_untouched FROM class ORDER BY id"));
+  Statement classes = TRY(db.prepare("SELECT id, name, source_file, is_jdk FROM class ORDER BY id"));
   while (TRY(classes.next())) {
     TRY(check_id(classes, profile.classes.size(), "class"));
-    profile.classes.push_back({.name = classes.text(1),
-                               .source_file = classes.text(2),
-                               .is_jdk = classes.integer(3) != 0,
-                               .is_untouched = classes.integer(4) != 0});
+    profile.classes.push_back(
+        {.name = classes.text(1), .source_file = classes.text(2), .is_jdk = classes.integer(3) != 0});
   }
   profile.methods.clear();
-  Statement methods = TRY(db.prepare(
-      "SELECT id, class, name, descriptor, access_flags, first_line, kind, is_untouched FROM method ORDER BY id"));
+  Statement methods =
+      TRY(db.prepare("SELECT id, class, name, descriptor, access_flags, first_line, kind FROM method ORDER BY id"));
   while (TRY(methods.next())) {
     TRY(check_id(methods, profile.methods.size(), "method"));
     const std::uint64_t cls = methods.integer(1);
@@ -113,8 +111,7 @@ Result<void> read_methods(Database& db, Profile& profile) {
                                .descriptor = methods.text(3),
                                .access_flags = static_cast<std::uint16_t>(methods.integer(4)),
                                .first_line = static_cast<std::uint16_t>(methods.integer(5)),
-                               .kind = *kind,
-                               .is_untouched = methods.integer(7) != 0});
+                               .kind = *kind});
   }
   if (profile.methods.empty()) return malformed("is damaged: it has no methods");
   return {};
@@ -148,72 +145,6 @@ Result<void> read_counters(Database& db, Profile& profile) {
   return {};
 }
 
-class TreeReader {
- public:
-  TreeReader(profile::CallTree& tree, std::size_t methods, bool has_samples)
-      : tree_(tree), methods_(methods), has_samples_(has_samples) {}
-
-  Result<void> add_chunk(const Statement& row, std::size_t count) {
-    std::int64_t depth = 0;
-    for (const std::uint64_t v : TRY(decoder_.decode(row.blob(3), count))) {
-      depth += unzigzag(v);
-      if (depth < 0 || depth > std::int64_t{0xffffffff}) return malformed("a depth makes no sense");
-      tree_.depth.push_back(static_cast<std::uint32_t>(depth));
-    }
-    for (const std::uint64_t v : TRY(decoder_.decode(row.blob(4), count))) {
-      if (v >= methods_) return malformed("method " + std::to_string(v) + " does not exist");
-      tree_.method.emplace_back(static_cast<std::uint32_t>(v));
-    }
-    for (const std::uint64_t v : TRY(decoder_.decode(row.blob(5), count))) {
-      if (v > 0xffff) return malformed("line " + std::to_string(v) + " does not exist");
-      tree_.line.push_back(static_cast<std::uint16_t>(v));
-    }
-    append(tree_.calls, TRY(decoder_.decode(row.blob(6), count)));
-    append(tree_.bytecodes, TRY(decoder_.decode(row.blob(7), count)));
-    if (has_samples_) {
-      append(tree_.samples, TRY(decoder_.decode(row.blob(8), count)));
-    } else {
-      tree_.samples.resize(tree_.bytecodes.size());
-    }
-    // Times are in a table of their own, which read_samples reads.
-    for (auto* column : {&tree_.cpu_ns, &tree_.wall_ns, &tree_.activations}) column->resize(tree_.bytecodes.size());
-    return {};
-  }
-
- private:
-  static void append(std::vector<std::uint64_t>& column, std::span<const std::uint64_t> values) {
-    column.insert(column.end(), values.begin(), values.end());
-  }
-
-  profile::CallTree& tree_;
-  std::size_t methods_;
-  bool has_samples_;
-  ColumnDecoder decoder_;
-};
-
-Result<void> read_tree(Database& db, Profile& profile, std::uint64_t nodes, std::uint64_t version) {
-  if (nodes > 0xffffffff) return malformed("is damaged: it claims " + std::to_string(nodes) + " contexts");
-  const bool has_samples = version >= 2;
-  Statement select =
-      TRY(db.prepare(std::string("SELECT chunk, first_node, nodes, depth, method, line, calls, bytecodes") +
-                     (has_samples ? ", samples" : "") + " FROM call_tree ORDER BY chunk"));
-  TreeReader reader(profile.tree, profile.methods.size(), has_samples);
-  while (TRY(select.next())) {
-    const std::uint64_t count = select.integer(2);
-    if (select.integer(1) != profile.tree.size() || count > kNodesPerChunk) {
-      return malformed("is damaged: a part of the call tree is missing");
-    }
-    if (Result<void> chunk = reader.add_chunk(select, count); !chunk.ok()) {
-      return std::move(chunk).error().within("call tree, part " + std::to_string(select.integer(0)));
-    }
-    if (profile.tree.size() == count) profile.tree.reserve(std::min<std::uint64_t>(nodes, count * 1024));
-  }
-  if (profile.tree.size() != nodes) return malformed("is damaged: the end of the call tree is missing");
-  TRY(read_samples(db, profile));
-  TRY(profile.tree.seal());
-  return profile.assign_threads();
-}
-
 }  // namespace
 
 Result<Profile> read_file(const std::filesystem::path& path) {
@@ -227,6 +158,7 @@ Result<Profile> read_file(const std::filesystem::path& path) {
   TRY(read_threads(db, profile));
   TRY(read_counters(db, profile));
   TRY(read_tree(db, profile, nodes, version));
+  TRY(read_samples(db, profile));
   return profile;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampled part of a recording file: columns beside those of the call tree, states of threads, the timeline.
+// The sampled part of a recording file: states of threads and the timeline.
 #pragma once
 
 #include <array>

@@ -8,16 +8,14 @@
 namespace sonde::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
-inline constexpr std::uint32_t kFormatVersion = 2;           // 2 added samples and the timeline
+inline constexpr std::uint32_t kFormatVersion = 3;           // 3: what was measured has a table of its own
 inline constexpr std::uint32_t kNodesPerChunk = 65536;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE meta(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
-CREATE TABLE class(id INTEGER PRIMARY KEY, name TEXT NOT NULL, source_file TEXT NOT NULL, is_jdk INTEGER NOT NULL,
-  is_untouched INTEGER NOT NULL);
+CREATE TABLE class(id INTEGER PRIMARY KEY, name TEXT NOT NULL, source_file TEXT NOT NULL, is_jdk INTEGER NOT NULL);
 CREATE TABLE method(id INTEGER PRIMARY KEY, class INTEGER NOT NULL REFERENCES class, name TEXT NOT NULL,
-  descriptor TEXT NOT NULL, access_flags INTEGER NOT NULL, first_line INTEGER NOT NULL, kind TEXT NOT NULL,
-  is_untouched INTEGER NOT NULL);
+  descriptor TEXT NOT NULL, access_flags INTEGER NOT NULL, first_line INTEGER NOT NULL, kind TEXT NOT NULL);
 CREATE TABLE thread(id INTEGER PRIMARY KEY, name TEXT NOT NULL, more INTEGER NOT NULL, is_virtual INTEGER NOT NULL,
   java_thread_id INTEGER NOT NULL, start_ns INTEGER NOT NULL, first_node INTEGER NOT NULL, end_node INTEGER NOT NULL);
 CREATE TABLE counter(id INTEGER PRIMARY KEY, value INTEGER NOT NULL, name TEXT NOT NULL, severity TEXT NOT NULL,
@@ -25,10 +23,9 @@ CREATE TABLE counter(id INTEGER PRIMARY KEY, value INTEGER NOT NULL, name TEXT N
 CREATE TABLE method_sum(metric TEXT NOT NULL, method INTEGER NOT NULL REFERENCES method, self INTEGER NOT NULL,
   total INTEGER NOT NULL, PRIMARY KEY(metric, method)) WITHOUT ROWID;
 CREATE TABLE call_tree(chunk INTEGER PRIMARY KEY, first_node INTEGER NOT NULL, nodes INTEGER NOT NULL,
-  depth BLOB NOT NULL, method BLOB NOT NULL, line BLOB NOT NULL, calls BLOB NOT NULL, bytecodes BLOB NOT NULL,
-  samples BLOB NOT NULL);
-CREATE TABLE time_tree(chunk INTEGER PRIMARY KEY, cpu_ns BLOB NOT NULL, wall_ns BLOB NOT NULL,
-  activations BLOB NOT NULL);
+  depth BLOB NOT NULL, method BLOB NOT NULL, line BLOB NOT NULL);
+CREATE TABLE tree_column(name TEXT NOT NULL, chunk INTEGER NOT NULL REFERENCES call_tree, value BLOB NOT NULL,
+  UNIQUE(name, chunk));
 CREATE TABLE thread_state(thread INTEGER PRIMARY KEY REFERENCES thread, state TEXT NOT NULL);
 CREATE TABLE timeline(chunk INTEGER PRIMARY KEY, entries INTEGER NOT NULL, bucket BLOB NOT NULL, node BLOB NOT NULL,
   samples BLOB NOT NULL);

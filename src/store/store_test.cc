@@ -19,8 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using profile::drawn_profile;
+using profile::Metric;
 using profile::Profile;
 using profile::text_of;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 constexpr const char* kDrawing = R"(thread main
@@ -74,20 +77,55 @@ TEST_F(Store, KeepsSamplesAndHowTheyWereTaken) {
   arena.make_sampled({7000});
   ASSERT_TRUE(finish(live_folder(arena), file_).ok());
   const Profile profile = open(file_).value();
-  EXPECT_EQ(profile.tree.samples, (std::vector<std::uint64_t>{0, 3, 4}));
-  EXPECT_EQ(profile.tree.bytecodes, (std::vector<std::uint64_t>{0, 3000, 4000}));
+  EXPECT_THAT(profile.tree.values(Metric::kSamples), ElementsAre(0, 3, 4));
+  EXPECT_THAT(profile.tree.values(Metric::kBytecodes), ElementsAre(0, 3000, 4000));
   EXPECT_EQ(profile.recording.mode, "bytecode");
   EXPECT_EQ(profile.recording.sampling.granularity, 1000u);
   EXPECT_EQ(profile.recording.sampling.jitter, 100u);
 }
 
+// Moves columns back to where older formats had them.
+std::string moved_to(const std::string& table, std::initializer_list<const char*> columns) {
+  std::string sql;
+  for (const std::string name : columns) {
+    sql += "ALTER TABLE " + table + " ADD COLUMN " + name + " BLOB; UPDATE " + table + " SET " + name +
+           " = (SELECT value FROM tree_column AS c WHERE c.name = '" + name + "' AND c.chunk = " + table + ".chunk);";
+  }
+  return sql;
+}
+
 TEST_F(Store, ReadsFilesOfFormat1) {
   ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
-  change("ALTER TABLE call_tree DROP COLUMN samples; PRAGMA user_version = 1");
+  change(moved_to("call_tree", {"calls", "bytecodes"}) + "DROP TABLE tree_column; PRAGMA user_version = 1");
   const auto profile = open(file_);
   ASSERT_TRUE(profile.ok()) << profile.error().to_string();
   EXPECT_EQ(text_of(*profile), kDrawing);
-  EXPECT_EQ(profile->tree.samples, std::vector<std::uint64_t>(profile->tree.size()));
+  EXPECT_FALSE(has_metric(*profile, Metric::kSamples));
+}
+
+TEST_F(Store, ReadsFilesOfFormat2) {
+  Profile profile = drawn_profile(kDrawing);
+  const std::vector<std::uint64_t> numbers = {0, 7, 6, 5, 4, 0, 3};
+  for (const Metric metric : {Metric::kSamples, Metric::kCpuNs, Metric::kWallNs}) profile.tree.column(metric) = numbers;
+  profile.tree.activations = numbers;
+  ASSERT_TRUE(write(profile, file_).ok());
+  change(moved_to("call_tree", {"calls", "bytecodes", "samples"}) +
+         "CREATE TABLE time_tree(chunk INTEGER PRIMARY KEY); INSERT INTO time_tree VALUES(0);" +
+         moved_to("time_tree", {"cpu_ns", "wall_ns", "activations"}) +
+         "DROP TABLE tree_column; PRAGMA user_version = 2");
+  const auto again = open(file_);
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(text_of(*again), kDrawing);
+  for (const Metric metric : {Metric::kSamples, Metric::kCpuNs, Metric::kWallNs}) {
+    EXPECT_THAT(again->tree.values(metric), ElementsAreArray(numbers)) << profile::name_of(metric);
+  }
+  EXPECT_EQ(again->tree.activations, numbers);
+}
+
+TEST_F(Store, ColumnsOfANewerSondeAreLeftOut) {
+  ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
+  change("INSERT INTO tree_column SELECT 'page_faults', chunk, value FROM tree_column WHERE name = 'calls'");
+  EXPECT_EQ(text_of(open(file_).value()), kDrawing);
 }
 
 TEST_F(Store, AFileGivesBackTheProfile) {
@@ -142,8 +180,9 @@ TEST_F(Store, ManyPartsMakeOneTree) {
   ASSERT_TRUE(write(profile, file_).ok());
   const Profile again = open(file_).value();
   EXPECT_EQ(again.tree.depth, profile.tree.depth);
-  EXPECT_EQ(again.tree.calls, profile.tree.calls);
-  EXPECT_EQ(again.tree.bytecodes, profile.tree.bytecodes);
+  for (const Metric metric : {Metric::kCalls, Metric::kBytecodes}) {
+    EXPECT_THAT(again.tree.values(metric), ElementsAreArray(profile.tree.values(metric)));
+  }
 }
 
 TEST_F(Store, LiveFoldersAreReadAndFinished) {
@@ -177,7 +216,7 @@ TEST_F(Store, WrongPathsAreExplained) {
 TEST_F(Store, OtherVersionsAndDatabasesAreRefused) {
   ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
   change("PRAGMA user_version = 99");
-  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 2, so a newer one is needed"));
+  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 3, so a newer one is needed"));
   EXPECT_EQ(open(file_).error().code, ErrorCode::kUnsupported);
   change("PRAGMA application_id = 1");
   EXPECT_THAT(error_of(file_), HasSubstr("is an SQLite database, but not a recording of Sonde"));
@@ -196,7 +235,8 @@ TEST_F(Store, RowsThatMakeNoSenseAreErrors) {
   EXPECT_THAT(error_after("DELETE FROM call_tree"), HasSubstr("the end of the call tree is missing"));
   EXPECT_THAT(error_after("UPDATE call_tree SET nodes = 8"), HasSubstr("ends in the middle of a number"));
   EXPECT_THAT(error_after("UPDATE call_tree SET nodes = 1000000"), HasSubstr("a part of the call tree is missing"));
-  EXPECT_THAT(error_after("UPDATE call_tree SET calls = x'00'"), HasSubstr("not a zstd frame"));
+  EXPECT_THAT(error_after("UPDATE tree_column SET value = x'00'"), HasSubstr("bytecodes, part 0: a column is damaged"));
+  EXPECT_THAT(error_after("UPDATE tree_column SET chunk = 1"), HasSubstr("a part of bytecodes is missing"));
   EXPECT_THAT(error_after("DELETE FROM thread WHERE id = 1"), HasSubstr("another number of roots"));
   EXPECT_THAT(error_after("DELETE FROM meta"), HasSubstr("`meta` is not complete"));
   EXPECT_THAT(error_after("DROP TABLE counter"), HasSubstr("no such table: counter"));

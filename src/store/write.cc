@@ -9,12 +9,12 @@
 #include <system_error>
 
 #include "profile/sums.h"
-#include "store/columns.h"
 #include "store/names.h"
 #include "store/samples.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/store.h"
+#include "store/tree.h"
 
 namespace sonde::store {
 namespace {
@@ -66,17 +66,17 @@ Result<void> write_meta(Database& db, const Profile& profile) {
 }
 
 Result<void> write_methods(Database& db, const Profile& profile) {
-  Statement insert_class = TRY(db.prepare("INSERT INTO class VALUES(?, ?, ?, ?, ?)"));
+  Statement insert_class = TRY(db.prepare("INSERT INTO class VALUES(?, ?, ?, ?)"));
   for (std::size_t i = 0; i < profile.classes.size(); ++i) {
     const profile::Class& c = profile.classes[i];
-    insert_class << i << c.name << c.source_file << std::uint64_t{c.is_jdk} << std::uint64_t{c.is_untouched};
+    insert_class << i << c.name << c.source_file << std::uint64_t{c.is_jdk};
     TRY(insert_class.run());
   }
-  Statement insert_method = TRY(db.prepare("INSERT INTO method VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+  Statement insert_method = TRY(db.prepare("INSERT INTO method VALUES(?, ?, ?, ?, ?, ?, ?)"));
   for (std::size_t i = 0; i < profile.methods.size(); ++i) {
     const profile::Method& m = profile.methods[i];
     insert_method << i << m.cls.value() << m.name << m.descriptor << m.access_flags << m.first_line
-                  << spell(kMethodKinds, m.kind) << std::uint64_t{m.is_untouched};
+                  << spell(kMethodKinds, m.kind);
     TRY(insert_method.run());
   }
   return {};
@@ -104,38 +104,11 @@ Result<void> write_counters(Database& db, const Profile& profile) {
 Result<void> write_sums(Database& db, const Profile& profile) {
   const std::vector<profile::Sum> sums = profile::sums_by_method(profile);
   Statement insert = TRY(db.prepare("INSERT INTO method_sum VALUES(?, ?, ?, ?)"));
-  for (const auto& [metric, name] : {std::pair{profile::Metric::kBytecodes, std::string_view("bytecodes")},
-                                     std::pair{profile::Metric::kCalls, std::string_view("calls")},
-                                     std::pair{profile::Metric::kCpuNs, std::string_view("cpu_ns")},
-                                     std::pair{profile::Metric::kWallNs, std::string_view("wall_ns")},
-                                     std::pair{profile::Metric::kSamples, std::string_view("samples")}}) {
+  for (const profile::MetricInfo& info : profile::kMetrics) {
     for (std::size_t i = 1; i < sums.size(); ++i) {  // 0 is the root
-      if (sums[i].total.of(metric) == 0) continue;
-      TRY((insert << name << i << sums[i].self.of(metric) << sums[i].total.of(metric)).run());
+      const std::uint64_t total = sums[i].total.of(info.metric);
+      if (total != 0) TRY((insert << info.name << i << sums[i].self.of(info.metric) << total).run());
     }
-  }
-  return {};
-}
-
-Result<void> write_tree(Database& db, const CallTree& tree) {
-  Statement insert = TRY(db.prepare("INSERT INTO call_tree VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  ColumnEncoder encoder;
-  const auto as_is = [](std::uint64_t value) { return value; };
-  for (std::size_t first = 0, chunk = 0; first < tree.size(); first += kNodesPerChunk, ++chunk) {
-    const std::size_t count = std::min<std::size_t>(kNodesPerChunk, tree.size() - first);
-    const auto part = [&](const auto& column) { return std::span(column).subspan(first, count); };
-    std::int64_t previous = 0;
-    const auto difference = [&](std::uint32_t depth) {
-      return zigzag(std::int64_t{depth} - std::exchange(previous, std::int64_t{depth}));
-    };
-    insert << chunk << first << count;
-    insert << encoder.encode(0, part(tree.depth), difference);
-    insert << encoder.encode(1, part(tree.method), [](profile::MethodId m) { return std::uint64_t{m.value()}; });
-    insert << encoder.encode(2, part(tree.line), as_is);
-    insert << encoder.encode(3, part(tree.calls), as_is);
-    insert << encoder.encode(4, part(tree.bytecodes), as_is);
-    insert << encoder.encode(5, part(tree.samples), as_is);
-    TRY(insert.run());
   }
   return {};
 }

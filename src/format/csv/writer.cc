@@ -28,11 +28,11 @@ std::string field(std::string_view text) {
 }  // namespace
 
 bool write(const profile::Profile& profile, const Sink& sink) {
-  const std::vector<ValueType> types = value_types_of(profile);
+  const std::vector<profile::MetricInfo> types = profile::metrics_of(profile);
   const std::vector<profile::Sum> sums = profile::sums_by_method(profile);
   const MethodOrder order(profile);
   std::string row = "package,class,method,descriptor,file,line,jdk";
-  for (const ValueType& type : types)
+  for (const profile::MetricInfo& type : types)
     row += "," + std::string(type.name) + "_self," + std::string(type.name) + "_total";
   if (!sink(row + "\r\n")) return false;
   for (std::uint32_t place = 0; place < order.size(); ++place) {
@@ -45,7 +45,7 @@ bool write(const profile::Profile& profile, const Sink& sink) {
     row = field(profile::package_of(cls.name)) + "," + field(name) + "," + field(method.name) + "," +
           field(method.descriptor) + "," + field(cls.source_file) + "," +
           (method.first_line == 0 ? "" : std::to_string(method.first_line)) + "," + (cls.is_jdk ? "1" : "0");
-    for (const ValueType& type : types) {
+    for (const profile::MetricInfo& type : types) {
       row += "," + std::to_string(sum.self.of(type.metric)) + "," + std::to_string(sum.total.of(type.metric));
     }
     if (!sink(row + "\r\n")) return false;

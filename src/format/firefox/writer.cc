@@ -23,7 +23,7 @@ constexpr const char* kCategories = R"([{"name":"Program","color":"blue","subcat
 class Writer {
  public:
   Writer(const profile::Profile& profile, profile::Metric metric, const Sink& sink)
-      : profile_(profile), type_(value_type_of(metric)), order_(profile), sink_(sink) {}
+      : profile_(profile), type_(profile::info_of(metric)), order_(profile), sink_(sink) {}
 
   bool run() {
     write_meta();
@@ -167,7 +167,7 @@ class Writer {
   static constexpr std::size_t kPiece = 4096;
 
   const profile::Profile& profile_;
-  const ValueType type_;
+  const profile::MetricInfo type_;
   const MethodOrder order_;
   const Sink& sink_;
   bool is_fine_ = true;

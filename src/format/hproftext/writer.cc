@@ -49,7 +49,7 @@ std::string quoted(std::string name) {
 class Writer {
  public:
   Writer(const profile::Profile& profile, profile::Metric metric, std::uint32_t depth, const Sink& sink)
-      : profile_(profile), type_(value_type_of(metric)), depth_(std::max(depth, 1U)), sink_(sink) {}
+      : profile_(profile), type_(profile::info_of(metric)), depth_(std::max(depth, 1U)), sink_(sink) {}
 
   bool run() {
     date_ = date_of(profile_.recording.start_ns);
@@ -144,7 +144,7 @@ class Writer {
   void put(std::string_view text) { is_fine_ = is_fine_ && sink_(text); }
 
   const profile::Profile& profile_;
-  const ValueType type_;
+  const profile::MetricInfo type_;
   const std::uint32_t depth_;
   const Sink& sink_;
   std::string date_;

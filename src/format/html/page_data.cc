@@ -9,7 +9,7 @@
 #include "format/comments.h"
 #include "format/context_trie.h"
 #include "format/json_text.h"
-#include "format/value_types.h"
+#include "profile/metric.h"
 
 namespace sonde::format::html {
 namespace {
@@ -50,7 +50,7 @@ std::string recording_json(const profile::Profile& profile) {
 // Recordings put into one tree: methods and threads are the same if their names are.
 class Tree {
  public:
-  explicit Tree(std::span<const ValueType> types) : types_(types.begin(), types.end()) {}
+  explicit Tree(std::span<const profile::MetricInfo> types) : types_(types.begin(), types.end()) {}
 
   void add(const profile::Profile& profile) {
     values_.emplace_back(types_.size());
@@ -158,7 +158,7 @@ class Tree {
       for (std::size_t i = 0; i < types_.size(); ++i) {
         auto& column = values_.back()[i];
         if (column.size() <= context) column.resize(std::max<std::size_t>(trie_.size(), context + 1));
-        column[context] += profile.tree.values(types_[i].metric)[node];
+        column[context] += profile.tree.value(types_[i].metric, node);
       }
     }
   }
@@ -177,7 +177,7 @@ class Tree {
     for (std::uint32_t i = 0; i < by_frequency_.size(); ++i) new_number_[by_frequency_[i]] = i;
   }
 
-  const std::vector<ValueType> types_;
+  const std::vector<profile::MetricInfo> types_;
   ContextTrie trie_;                                             // below the root: threads, then methods
   std::vector<std::vector<std::vector<std::uint64_t>>> values_;  // by recording, value type, node
   std::vector<std::string> threads_;
@@ -191,11 +191,11 @@ class Tree {
   std::unordered_map<std::string, std::uint32_t> method_numbers_;
 };
 
-std::vector<ValueType> types_of_both(const profile::Profile& profile, const profile::Profile* other) {
-  std::vector<ValueType> types = value_types_of(profile);
+std::vector<profile::MetricInfo> types_of_both(const profile::Profile& profile, const profile::Profile* other) {
+  std::vector<profile::MetricInfo> types = profile::metrics_of(profile);
   if (other == nullptr) return types;
-  for (const ValueType& type : value_types_of(*other)) {
-    const auto is_same = [&](const ValueType& t) { return t.metric == type.metric; };
+  for (const profile::MetricInfo& type : profile::metrics_of(*other)) {
+    const auto is_same = [&](const profile::MetricInfo& t) { return t.metric == type.metric; };
     if (std::ranges::none_of(types, is_same)) types.push_back(type);
   }
   return types;
@@ -204,7 +204,7 @@ std::vector<ValueType> types_of_both(const profile::Profile& profile, const prof
 }  // namespace
 
 std::string page_data(const profile::Profile& profile, const profile::Profile* other) {
-  const std::vector<ValueType> types = types_of_both(profile, other);
+  const std::vector<profile::MetricInfo> types = types_of_both(profile, other);
   Tree tree(types);
   tree.add(profile);
   if (other != nullptr) tree.add(*other);
@@ -212,7 +212,7 @@ std::string page_data(const profile::Profile& profile, const profile::Profile* o
   const std::string columns = tree.columns(sizes);
   std::string json = "{\"version\":1,\"recordings\":[" + recording_json(profile);
   if (other != nullptr) json += "," + recording_json(*other);
-  json += "],\"metrics\":" + json_array(types, [](const ValueType& type) {
+  json += "],\"metrics\":" + json_array(types, [](const profile::MetricInfo& type) {
             return "{\"name\":\"" + std::string(type.name) + "\",\"unit\":\"" + std::string(type.unit) + "\"}";
           });
   json += ",\"threads\":" + tree.threads_json() + ",\"classes\":" + tree.classes_json() +

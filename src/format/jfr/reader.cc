@@ -43,9 +43,9 @@ class ChunkImport {
   [[nodiscard]] std::vector<Value> context_values(Place event) const {
     std::vector<Value> values;
     for (const FieldInfo& field : chunk_.type(event.type).fields) {
-      const auto type = value_type_named(field.name);
-      const auto amount = type ? chunk_.number(event, field.name) : std::nullopt;
-      if (amount) values.push_back({.metric = type->metric, .amount = *amount});
+      const auto metric = profile::metric_named(field.name);
+      const auto amount = metric ? chunk_.number(event, field.name) : std::nullopt;
+      if (amount) values.push_back({.metric = *metric, .amount = *amount});
     }
     return values;
   }

@@ -20,12 +20,11 @@ constexpr std::uint64_t kUnknownDuration = 1'000'000'000;
 class Writer {
  public:
   Writer(const profile::Profile& profile, const Sink& sink)
-      : profile_(profile), types_(value_types_of(profile)), sink_(sink) {
-    for (const ValueType& type : types_) value_names_.push_back(type.name);
+      : profile_(profile), types_(profile::metrics_of(profile)), sink_(sink) {
+    for (const profile::MetricInfo& type : types_) value_names_.push_back(type.name);
     const profile::Recording& recording = profile.recording;
     duration_ = recording.end_ns > recording.start_ns ? recording.end_ns - recording.start_ns : kUnknownDuration;
-    const auto& work = profile.tree.values(types_.back().metric);
-    total_ = std::accumulate(work.begin(), work.end(), std::uint64_t{0});
+    total_ = profile::sum_of(profile, types_.back().metric);
     per_sample_ = total_ <= kMaxSamples ? 1 : (total_ + kMaxSamples - 1) / kMaxSamples;
   }
 
@@ -162,7 +161,7 @@ class Writer {
   }
 
   const profile::Profile& profile_;
-  const std::vector<ValueType> types_;
+  const std::vector<profile::MetricInfo> types_;
   std::vector<std::string_view> value_names_;
   const Sink& sink_;
   std::uint64_t duration_;

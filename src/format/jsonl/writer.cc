@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "format/json_text.h"
-#include "format/value_types.h"
 #include "profile/merge.h"
+#include "profile/metric.h"
 
 namespace sonde::format::jsonl {
 
 bool write(const profile::Profile& profile, const Sink& sink) {
   const profile::Labels labels(profile, [&](profile::MethodId m) { return json_string(profile.full_name(m)); });
-  const std::vector<ValueType> types = value_types_of(profile);
+  const std::vector<profile::MetricInfo> types = profile::metrics_of(profile);
   bool is_fine = true;
   std::string line;                     // up to the current frame
   std::vector<std::size_t> frame_ends;  // in `line`, by depth
@@ -30,7 +30,7 @@ bool write(const profile::Profile& profile, const Sink& sink) {
       frame_ends.push_back(line.size());
       if (node.self == profile::Amounts{}) return;
       tail = "]";
-      for (const ValueType& type : types) {
+      for (const profile::MetricInfo& type : types) {
         tail += ",\"" + std::string(type.name) + "\":" + std::to_string(node.self.of(type.metric));
       }
       tail += "}\n";

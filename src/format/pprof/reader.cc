@@ -154,8 +154,7 @@ class Reader {
     std::optional<std::size_t> wanted;
     for (std::size_t i = 0; i < types_.size(); ++i) {
       const std::string_view name = TRY(string_at(types_[i].name));
-      const auto known = value_type_named(name);
-      metrics_.push_back(known ? std::optional(known->metric) : std::nullopt);
+      metrics_.push_back(profile::metric_named(name));
       if (name == options_.sample_type || (options_.sample_type.empty() && types_[i].name == default_type_)) wanted = i;
     }
     if (!options_.sample_type.empty() && !wanted) {

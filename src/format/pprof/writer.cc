@@ -19,7 +19,7 @@ namespace {
 class Writer {
  public:
   Writer(const profile::Profile& profile, const Sink& sink)
-      : profile_(profile), types_(value_types_of(profile)), gzip_(sink) {
+      : profile_(profile), types_(profile::metrics_of(profile)), gzip_(sink) {
     string_index("");
   }
 
@@ -36,7 +36,7 @@ class Writer {
 
  private:
   void write_header() {
-    for (const ValueType& type : types_) {
+    for (const profile::MetricInfo& type : types_) {
       part_.clear();
       part_.number(ValueTypeField::kType, string_index(type.name));
       part_.number(ValueTypeField::kUnit, string_index(type.unit));
@@ -127,7 +127,7 @@ class Writer {
   }
 
   const profile::Profile& profile_;
-  const std::vector<ValueType> types_;
+  const std::vector<profile::MetricInfo> types_;
   GzipSink gzip_;
   bool is_fine_ = true;
   Message part_;

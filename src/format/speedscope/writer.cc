@@ -15,7 +15,7 @@ namespace {
 class Writer {
  public:
   Writer(const profile::Profile& profile, const Sink& sink)
-      : profile_(profile), types_(value_types_of(profile)), order_(profile), sink_(sink) {}
+      : profile_(profile), types_(profile::metrics_of(profile)), order_(profile), sink_(sink) {}
 
   bool run() {
     put("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"sonde\",\"name\":" +
@@ -54,7 +54,7 @@ class Writer {
     }
   }
 
-  void write_events(const std::string& thread, const ValueType& type, const Contexts& contexts,
+  void write_events(const std::string& thread, const profile::MetricInfo& type, const Contexts& contexts,
                     const std::vector<std::uint64_t>& values) {
     const std::uint64_t total = std::accumulate(values.begin(), values.end(), std::uint64_t{0});
     put("{\"type\":\"evented\",\"name\":" + json_string(thread + ": " + std::string(type.name)) + ",\"unit\":\"" +
@@ -83,7 +83,7 @@ class Writer {
   void put(std::string_view text) { is_fine_ = is_fine_ && sink_(text); }
 
   const profile::Profile& profile_;
-  const std::vector<ValueType> types_;
+  const std::vector<profile::MetricInfo> types_;
   const MethodOrder order_;
   const Sink& sink_;
   bool is_fine_ = true;
