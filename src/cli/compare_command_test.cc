@@ -64,16 +64,18 @@ TEST_F(CompareCommand, OverlapExplainsWhyThereIsNothingToCompare) {
 
 class DiffCommand : public CompareCommand {
  protected:
-  std::string run(DiffOptions options) {
+  template <typename Options>
+  std::string run(int (*command)(const Options&, const Console&), Options options) {
     options.a = drawn("before", read(goldens_ / "before.drawing"));
     options.b = drawn("after", read(goldens_ / "after.drawing"));
     MemoryConsole memory;
-    EXPECT_EQ(diff(options, memory.console()), kOk) << memory.err();
+    EXPECT_EQ(command(options, memory.console()), kOk) << memory.err();
     std::string out = memory.out();
     const std::string folder = folder_.string() + "/";
     for (std::size_t at; (at = out.find(folder)) != std::string::npos;) out.erase(at, folder.size());
     return out;
   }
+  std::string run(const DiffOptions& options) { return run(diff, options); }
 };
 
 TEST_F(DiffCommand, ShowsThePathOfMostChangeThenMethodsAndContexts) {
@@ -86,6 +88,9 @@ TEST_F(DiffCommand, ShowsThePathOfMostChangeThenMethodsAndContexts) {
 
 TEST_F(DiffCommand, IsJsonToo) {
   expect_golden("diff_json", run({.top = 1, .json = true}));
+  expect_golden("diff_normalised_packages_json",
+                run({.by = DiffBy::kPackage, .is_normalised = true, .top = 1, .json = true}));
+  expect_golden("overlap_json", run(overlap, OverlapOptions{.json = true}));
   const auto json = nlohmann::json::parse(run({.json = true}));
   EXPECT_EQ(json["path"].back()["name"], "java.util.HashMap.resize");
   EXPECT_EQ(json["contexts"]["rows"][0]["stack"].size(), 5u);

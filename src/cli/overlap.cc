@@ -16,6 +16,8 @@ namespace {
 using profile::Metric;
 using profile::Profile;
 
+constexpr int kOverlapVersion = 1;  // docs/reference/overlap.schema.json
+
 // The metric to use, or nothing if the recording has none; then the user has been told.
 std::optional<Metric> metric_of(const Profile& profile, std::optional<Metric> wanted, const std::string& path,
                                 const Console& console) {
@@ -43,14 +45,17 @@ std::string line_of(char letter, const std::string& path, Metric metric, const p
 }  // namespace
 
 int overlap(const OverlapOptions& options, const Console& console) {
+  console.doing("reading " + options.a, 1, 3);
   const auto a = open_recording(options.a, console);
   if (!a) return kFailed;
+  console.doing("reading " + options.b, 2, 3);
   const auto b = open_recording(options.b, console);
   if (!b) return kFailed;
   const auto metric_a = metric_of(*a, options.metric_a, options.a, console);
   const auto metric_b = metric_of(*b, options.metric_b, options.b, console);
   if (!metric_a || !metric_b) return kFailed;
 
+  console.doing("comparing", 3, 3);
   const profile::Overlap result =
       profile::overlap({*a, *metric_a}, {*b, *metric_b},
                        {.filter = MethodFilter(options.include, options.exclude), .by_thread = options.by_thread});
@@ -60,7 +65,8 @@ int overlap(const OverlapOptions& options, const Console& console) {
     return kFailed;
   }
   if (options.json) {
-    nlohmann::ordered_json json = {{"overlap_percent", result.percent},
+    nlohmann::ordered_json json = {{"overlap_version", kOverlapVersion},
+                                   {"overlap_percent", result.percent},
                                    {"common_contexts", result.common_contexts},
                                    {"by_thread", options.by_thread}};
     json["a"] = json_of(options.a, *a, *metric_a, result.a);

@@ -14,8 +14,18 @@ except ImportError:
     sys.exit(77)
 
 
+def schema_with_common(path):
+    """The schema with what it refers to in common.schema.json put into it: versions of jsonschema differ in how they look
+    for other files."""
+    common = json.loads((path.parent / "common.schema.json").read_text())
+    schema = json.loads(path.read_text().replace('"common.schema.json#/', '"#/'))
+    assert not set(schema["$defs"]) & set(common["$defs"]) or path.name == "report.schema.json"
+    schema["$defs"] = {**common["$defs"], **schema["$defs"]}
+    return schema
+
+
 def main():
-    schema = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    schema = schema_with_common(pathlib.Path(sys.argv[1]))
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     failed = False
