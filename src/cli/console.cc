@@ -39,11 +39,28 @@ std::string Console::inked(std::string_view text, Ink ink) const {
   return has_colours && !code.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
-void Console::data(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
+void Console::doing(std::string_view what, unsigned step, unsigned steps) const {
+  if (activity != nullptr) activity->begin(on_one_line(std::string(what)), step, steps);
+}
 
-void Console::say(std::string_view text) const { fmt::print(err, "sonde: {}\n", text); }
+void Console::done() const {
+  if (activity != nullptr) activity->end();
+}
 
-void Console::note(std::string_view lines) const { std::fwrite(lines.data(), 1, lines.size(), err); }
+void Console::data(std::string_view text) const {
+  done();
+  std::fwrite(text.data(), 1, text.size(), out);
+}
+
+void Console::say(std::string_view text) const {
+  done();
+  fmt::print(err, "sonde: {}\n", text);
+}
+
+void Console::note(std::string_view lines) const {
+  done();
+  std::fwrite(lines.data(), 1, lines.size(), err);
+}
 
 void Console::fail(std::string_view subject, const Error& error, std::string_view next_step) const {
   say(describe(subject, error));

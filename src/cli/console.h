@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/activity.h"
 
 namespace sonde::cli {
 
@@ -22,6 +23,12 @@ struct Console {
   bool err_is_terminal = false;
   bool has_colours = false;  // `out` shows them
   std::size_t width = 0;     // of `out` in characters; 0: as wide as it takes
+  Activity* activity = nullptr;
+
+  // Shown if it takes long, until something is written: "reading a.sonde", the first of 3 steps.
+  void doing(std::string_view what, unsigned step, unsigned steps) const;
+  // Nothing that takes long follows.
+  void done() const;
 
   void data(std::string_view text) const;
   // One line for the user: "sonde: " in front, a newline behind.

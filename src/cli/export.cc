@@ -9,6 +9,7 @@
 
 #include "cli/exchange_command.h"
 #include "cli/recording_file.h"
+#include "cli/table.h"
 #include "format/collapsed/writer.h"
 #include "format/csv/writer.h"
 #include "format/firefox/writer.h"
@@ -64,10 +65,13 @@ bool is_possible(const ExportOptions& options, const Console& console) {
 
 int export_recording(const ExportOptions& options, const Console& console) {
   if (!is_possible(options, console)) return kFailed;
+  const unsigned steps = options.diff.empty() ? 2 : 3;
+  console.doing("reading " + options.file, 1, steps);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
   std::optional<profile::Profile> other;
   if (!options.diff.empty()) {
+    console.doing("reading " + options.diff, 2, steps);
     other = open_recording(options.diff, console);
     if (!other) return kFailed;
   }
@@ -83,9 +87,16 @@ int export_recording(const ExportOptions& options, const Console& console) {
     }
   }
   const Console target{.out = file ? file.get() : console.out, .err = console.err};
+  console.doing("writing " + (file ? options.out : "the export"), steps, steps);
+  if (::isatty(::fileno(target.out)) != 0) console.done();
+  std::uint64_t size = 0;
   const bool is_written = write_as(options, *profile, other ? &*other : nullptr, [&](std::string_view text) {
+    const std::uint64_t megabytes = size >> 20;
+    size += text.size();
+    if (console.activity != nullptr && size >> 20 != megabytes) console.activity->detail(byte_size(size));
     return std::fwrite(text.data(), 1, text.size(), target.out) == text.size();
   });
+  console.done();
   const bool is_flushed = target.flush();  // says why if it is not
   if (const std::string losses = losses_of(*profile); !losses.empty()) console.note(losses);
   return is_written && is_flushed ? kOk : kFailed;

@@ -59,6 +59,7 @@ std::optional<gate::Limits> open_limits(const std::string& path, const Console& 
 int baseline(const BaselineOptions& options, const Console& console) {
   const auto limits = open_limits(options.limits, console);
   if (!limits) return kFailed;
+  console.doing("reading " + options.file, 1, 2);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
   if (profile->recording.state != profile::State::kEnded) {
@@ -66,6 +67,7 @@ int baseline(const BaselineOptions& options, const Console& console) {
     return kFailed;
   }
   if (const std::string losses = losses_of(*profile); !losses.empty()) console.note(losses);
+  console.doing("adding up", 2, 2);
   const gate::Baseline made = gate::make_baseline(*profile, *limits, options.min_percent);
   return write_output(options.out, gate::text_of(made), console) ? kOk : kFailed;
 }
@@ -75,8 +77,10 @@ int check_gate(const CheckGateOptions& options, const Console& console) {
   if (!limits) return kFailed;
   const auto known = open_baseline(options.baseline, console);
   if (!known) return kFailed;
+  console.doing("reading " + options.file, 1, 2);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
+  console.doing("comparing", 2, 2);
   const Result<gate::CheckResult> result = gate::check(*profile, *known, *limits);
   if (!result.ok()) {
     console.fail(options.file, result.error(),

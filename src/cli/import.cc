@@ -61,12 +61,14 @@ std::string_view help_for(const Error& error) {
 }  // namespace
 
 int import_file(const ImportOptions& options, const Console& console) {
+  console.doing("reading " + options.file, 1, 2);
   Result<profile::Profile> profile = read_file(options);
   if (!profile.ok()) {
     console.fail(options.file, profile.error(), help_for(profile.error()));
     return kFailed;
   }
   if (profile->recording.command.empty()) profile->recording.command = options.file;
+  console.doing("writing " + options.out, 2, 2);
   if (Result<void> written = store::write(*profile, options.out); !written.ok()) {
     console.fail(options.out, written.error(), "Choose another place with -o.");
     return kFailed;

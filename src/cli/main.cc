@@ -125,8 +125,10 @@ void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
   app->add_flag("--tree", options.tree, "Print the call tree instead of a table");
   add_choice(*app, "--by", options.by, kGroupings, "What a row stands for (default method)");
   add_choice(*app, "--metric", options.metric, metric_words(),
-             "What to sort and show percentages of (default bytecodes)");
+             "What to sort and show percentages of (default: times or samples if there are any, else bytecodes)");
   add_choice(*app, "--sort", options.sort, kSorts, "Own values, or those with everything called (default self)");
+  app->add_option("--focus", options.focus, "Who calls the methods that match, and whom they call, instead of a table")
+      ->type_name("PATTERN");
   add_filters(*app, options.include, options.exclude);
   app->add_option("--thread", options.thread, "Only threads whose name matches, e.g. 'worker-*'")->type_name("GLOB");
   app->add_option("--min-percent", options.min_percent, "Leave out what is below (default 0, with --tree 1)")
@@ -226,7 +228,9 @@ int run(int argc, char** argv, const Console& console) {
 }  // namespace sonde::cli
 
 int main(int argc, char** argv) {
-  const sonde::cli::Console console = sonde::cli::standard_console();
+  sonde::cli::Console console = sonde::cli::standard_console();
+  sonde::cli::Activity activity(console.err_is_terminal ? stderr : nullptr);
+  console.activity = &activity;
   try {
     return sonde::cli::run(argc, argv, console);
   } catch (const std::exception& error) {  // third-party code and the standard library may throw

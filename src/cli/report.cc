@@ -134,8 +134,10 @@ int no_states(const Console& console) {
 }  // namespace
 
 int report(const ReportOptions& options, const Console& console) {
+  console.doing("reading " + options.file, 1, 2);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
+  console.doing("adding up", 2, 2);
   const ReportView view(options, *profile);
   if (view.threads.empty() && !profile->threads.empty()) return no_such_thread(view, console);
   if (!view.has_contexts() && needs_contexts(options)) return no_contexts(console);

@@ -316,6 +316,7 @@ void finish_recording(const Places& places, const Console& console) {
     fs::remove_all(live, error);
     return console.say("nothing was recorded");
   }
+  console.doing("writing " + places.out.string(), 1, 1);
   if (const auto finished = store::finish(live, places.out); !finished.ok()) {
     return console.fail(live.string(), finished.error(), "the folder is kept; `sonde report` reads it as it is");
   }

@@ -91,6 +91,7 @@ void print_json(const profile::Profile& profile, const Contents& contents, const
 }  // namespace
 
 int status(const StatusOptions& options, const Console& console) {
+  console.doing("reading " + options.file, 1, 1);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
   const Contents contents = contents_of(*profile);
