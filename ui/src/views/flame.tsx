@@ -6,7 +6,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Profile } from '../data/profile';
 import { nodeAt } from '../model/layout';
 import { amount, percent, signed } from '../model/text';
-import { CanvasSurface, ROW, type Scene, type Viewport, drawScene } from './flame_canvas';
+import { ROW, type Scene, type Viewport, drawScene } from './flame_canvas';
+import { PixelSurface } from './pixel_surface';
 
 interface Props {
   profile: Profile;
@@ -28,6 +29,7 @@ export function Flame(props: Props) {
   const { scene, zoomed } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
+  const surface = useRef<PixelSurface | null>(null);
   const view = useRef<Viewport>({ left: 0, right: 1, top: 0, width: 0, height: 0 });
   const pending = useRef(0);
   const drag = useRef<{ x: number; y: number; left: number; right: number; moved: boolean } | null>(null);
@@ -46,16 +48,17 @@ export function Flame(props: Props) {
     v.width = box.current.clientWidth;
     v.height = box.current.clientHeight;
     v.top = Math.max(0, Math.min(v.top, height - v.height));
-    if (element.width !== Math.round(v.width * ratio) || element.height !== Math.round(v.height * ratio)) {
-      element.width = Math.round(v.width * ratio);
-      element.height = Math.round(v.height * ratio);
+    const width = Math.max(1, Math.round(v.width * ratio));
+    const pixelHeight = Math.max(1, Math.round(v.height * ratio));
+    let drawn = surface.current;
+    if (drawn === null || drawn.width !== width || drawn.height !== pixelHeight || drawn.ratio !== ratio) {
+      element.width = width;
+      element.height = pixelHeight;
+      drawn = surface.current = new PixelSurface(context, width, pixelHeight, ratio);
     }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = scene.palette.background;
-    context.fillRect(0, 0, v.width, v.height);
-    const surface = new CanvasSurface(context);
-    drawScene(scene, v, surface);
-    surface.flush(scene.palette.frameText);
+    drawn.clear(scene.palette.background);
+    drawScene(scene, v, drawn);
+    drawn.flush(scene.palette.frameText);
     if (props.selected >= 0) outline(context, scene, v, props.selected);
     frameTimes.push(performance.now() - start);
     if (frameTimes.length > 1000) frameTimes.shift();

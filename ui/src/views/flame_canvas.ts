@@ -7,7 +7,6 @@ import type { Matches } from '../model/search';
 import { type Palette, growthColor } from './colors';
 
 export const ROW = 19;
-const FONT = '12px ui-sans-serif, system-ui, sans-serif';
 const TEXT_MARGIN = 4;
 const NARROWEST_TEXT = 26;
 
@@ -30,7 +29,7 @@ export interface Viewport {
   height: number;
 }
 
-/** What is drawn, on a canvas or as SVG. */
+/** What is drawn on, pixels or SVG. Rectangles come row by row; between wide ones it leaves a gap. */
 export interface Surface {
   rect(color: string, x: number, y: number, width: number, height: number): void;
   label(text: string, x: number, y: number, width: number): void;
@@ -75,7 +74,7 @@ export function drawScene(scene: Scene, view: Viewport, surface: Surface): numbe
         continue;
       }
       const to = Math.min(view.width, end);
-      surface.rect(colorOf(scene, node), from, y, Math.max(1, to - from - 0.6), ROW - 1);
+      surface.rect(colorOf(scene, node), from, y, to - from, ROW - 1);
       if (to - from >= NARROWEST_TEXT) {
         const method = tree.method[node];
         surface.label(method < 0 ? scene.rootName : scene.names[method], from + TEXT_MARGIN, y, to - from - 2 * TEXT_MARGIN);
@@ -84,42 +83,6 @@ export function drawScene(scene: Scene, view: Viewport, surface: Surface): numbe
     }
   }
   return rectangles;
-}
-
-/** Rectangles of one colour are filled together, and texts cut without measuring each of them. */
-export class CanvasSurface implements Surface {
-  private readonly byColor = new Map<string, number[]>();
-  private readonly labels: [string, number, number, number][] = [];
-  private readonly charWidth: number;
-
-  constructor(private readonly context: CanvasRenderingContext2D) {
-    context.font = FONT;
-    // A little more than the average: a text that is cut too early is better than one that runs into its neighbour.
-    this.charWidth = (context.measureText('abcdefghijklmnopqrstuvwxyzABC.').width / 30) * 1.08;
-  }
-
-  rect(color: string, x: number, y: number, width: number, height: number): void {
-    let list = this.byColor.get(color);
-    if (list === undefined) this.byColor.set(color, (list = []));
-    list.push(x, y, width, height);
-  }
-
-  label(text: string, x: number, y: number, width: number): void {
-    this.labels.push([text, x, y, width]);
-  }
-
-  flush(textColor: string): void {
-    const { context } = this;
-    for (const [color, list] of this.byColor) {
-      context.fillStyle = color;
-      for (let i = 0; i < list.length; i += 4) context.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]);
-      list.length = 0;
-    }
-    context.fillStyle = textColor;
-    context.textBaseline = 'middle';
-    for (const [text, x, y, width] of this.labels) context.fillText(fitted(text, width, this.charWidth), x, y + ROW / 2);
-    this.labels.length = 0;
-  }
 }
 
 /** The end of a name says more than its packages: they go first. */

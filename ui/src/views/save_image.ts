@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph as a picture: what is in view across, all rows.
-import { CanvasSurface, ROW, type Scene, type Surface, type Viewport, drawScene, fitted } from './flame_canvas';
+import { ROW, type Scene, type Surface, type Viewport, drawScene, fitted } from './flame_canvas';
+import { PixelSurface } from './pixel_surface';
 
 const TALLEST = 16_000; // pixels: browsers refuse larger canvases
+const GAP = 0.6; // between frames
 
 function escapeXml(text: string): string {
   return text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
@@ -14,7 +16,8 @@ class SvgSurface implements Surface {
   constructor(private readonly textColor: string) {}
 
   rect(color: string, x: number, y: number, width: number, height: number): void {
-    this.parts.push(`<rect x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${height}" fill="${color}"/>`);
+    const shown = Math.max(1, width - GAP);
+    this.parts.push(`<rect x="${x.toFixed(1)}" y="${y}" width="${shown.toFixed(1)}" height="${height}" fill="${color}"/>`);
   }
   label(text: string, x: number, y: number, width: number): void {
     const shown = escapeXml(fitted(text, width, 6.6));
@@ -42,9 +45,8 @@ export function pngOf(scene: Scene, part: Pick<Viewport, 'left' | 'right' | 'wid
   canvas.width = view.width;
   canvas.height = view.height;
   const context = canvas.getContext('2d', { alpha: false })!;
-  context.fillStyle = scene.palette.background;
-  context.fillRect(0, 0, view.width, view.height);
-  const surface = new CanvasSurface(context);
+  const surface = new PixelSurface(context, view.width, view.height, 1);
+  surface.clear(scene.palette.background);
   drawScene(scene, view, surface);
   surface.flush(scene.palette.frameText);
   return new Promise((resolve, reject) =>
