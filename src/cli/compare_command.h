@@ -16,7 +16,7 @@ namespace sonde::cli {
 struct OverlapOptions {
   std::string a;
   std::string b;
-  // Not given: bytecodes if the recording has them, else samples.
+  // Not given: times or samples if the recording has them, else bytecodes.
   std::optional<profile::Metric> metric_a;
   std::optional<profile::Metric> metric_b;
   std::vector<std::string> include;  // patterns of methods; none: all
@@ -32,7 +32,7 @@ struct DiffOptions {
   std::string a;
   std::string b;
   std::optional<DiffBy> by;               // not given: methods and contexts
-  std::optional<profile::Metric> metric;  // not given: bytecodes if both have them, else samples
+  std::optional<profile::Metric> metric;  // not given: as for `sonde report`, of what both have
   bool is_normalised = false;             // shares of the recordings instead of amounts
   std::optional<std::uint32_t> top;       // rows; 0: all. Not given: 10
   bool all = false;                       // also what may be noise

@@ -8,8 +8,11 @@ namespace {
 
 profile::Metric metric_word(const std::string& text) {
   const auto metric = profile::metric_named(text);
-  if (!metric) throw CLI::ValidationError("`" + text + "` is no metric: bytecodes, calls");
-  return *metric;
+  if (metric) return *metric;
+  std::string names;
+  for (const profile::MetricInfo& info : profile::kMetrics)
+    names += (names.empty() ? "" : ", ") + std::string(info.name);
+  throw CLI::ValidationError("`" + text + "` is no metric: " + names);
 }
 
 void add_overlap(CLI::App& parent, OverlapOptions& options, Command& chosen) {
@@ -23,7 +26,7 @@ void add_overlap(CLI::App& parent, OverlapOptions& options, Command& chosen) {
            options.metric_a = metric_word(text.substr(0, comma));
            options.metric_b = comma == std::string::npos ? options.metric_a : metric_word(text.substr(comma + 1));
          },
-         "What to compare; two words with a comma: of A and of B (default: of each bytecodes, else samples)")
+         "What to compare; two words with a comma: of A and of B (default: of each times or samples, else bytecodes)")
       ->type_name("M[,N]");
   add_filters(*app, options.include, options.exclude);
   app->add_flag("--by-thread", options.by_thread, "Contexts of threads with different names are different ones");
@@ -52,7 +55,7 @@ void add_diff(CLI::App& parent, DiffOptions& options, Command& chosen) {
   app->add_option("B", options.b, "The later one")->required();
   add_choice(*app, "--by", options.by, kDiffWords, "What a row stands for (default: methods, then contexts)");
   add_choice(*app, "--metric", options.metric, metric_words(),
-             "What to compare (default: bytecodes if both have them, else samples)");
+             "What to compare (default: times or samples if both have them, else bytecodes)");
   app->add_flag("--normalise,--normalize", options.is_normalised,
                 "Compare shares: for runs of different length, or samples");
   app->add_option("--top", options.top, "How many rows; 0 for all (default 10)")->type_name("N");

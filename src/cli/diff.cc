@@ -71,7 +71,8 @@ DiffView::DiffView(const DiffOptions& diff_options, const Profile& profile_a, co
       whole_a(profile::sum_of(profile_a, side_a.threads)),
       whole_b(profile::sum_of(profile_b, side_b.threads)) {
   comparison = {.metric = metric, .whole_a = whole_a, .whole_b = whole_b, .is_normalised = options.is_normalised};
-  if (profile::event_metric(b)) comparison.events = profile::event_metric(a);
+  comparison.events_a = profile::events_behind(a, metric);
+  comparison.events_b = profile::events_behind(b, metric);
   std::vector<profile::Labels> joint = profile::Labels::joint({names.all(a), names.all(b)});
   hide(joint[0], a, filter);
   hide(joint[1], b, filter);

@@ -5,6 +5,7 @@
 
 #include "cli/diff.h"
 #include "cli/recording_file.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
 
@@ -23,9 +24,9 @@ constexpr std::size_t kLastFrames = 12;
 
 Ink ink_of(double change) { return change > 0 ? Ink::kRed : change < 0 ? Ink::kGreen : Ink::kPlain; }
 
-// "+1,200", "-3", "0"
-std::string signed_difference(std::uint64_t a, std::uint64_t b) {
-  return b > a ? "+" + grouped(b - a) : b < a ? "-" + grouped(a - b) : "0";
+// "+1,200", "-3.0 ms", "0"
+std::string signed_difference(Metric metric, std::uint64_t a, std::uint64_t b) {
+  return b > a ? "+" + amount_text(metric, b - a) : b < a ? "-" + amount_text(metric, a - b) : "0";
 }
 
 // "+4.6 %" of what it was; "new" and "gone".
@@ -62,7 +63,7 @@ class Text {
     const char* separator = " ";
     for (const MetricInfo& info : profile::kMetrics) {
       if (!profile::has_metric(profile, info.metric)) continue;
-      text += fmt::format("{}{} {}", separator, grouped(whole.of(info.metric)), info.name);
+      text += fmt::format("{}{} {}", separator, amount_text(info.metric, whole.of(info.metric)), info.label);
       separator = ", ";
     }
     return text + "\n" + losses_of(profile);
@@ -75,14 +76,23 @@ class Text {
       if (!profile::has_metric(view_.a, info.metric) || !profile::has_metric(view_.b, info.metric)) continue;
       const std::uint64_t a = view_.whole_a.of(info.metric);
       const std::uint64_t b = view_.whole_b.of(info.metric);
-      text += fmt::format("{}{} {} ({})", separator, signed_difference(a, b), info.name, relative(a, b));
+      text += fmt::format("{}{} {} ({})", separator, signed_difference(info.metric, a, b), info.label, relative(a, b));
       separator = ", ";
     }
     return text + "\n";
   }
 
+  // Samples know nothing of calls.
+  [[nodiscard]] bool has_calls() const {
+    return profile::has_metric(view_.a, Metric::kCalls) || profile::has_metric(view_.b, Metric::kCalls);
+  }
+  void add_calls(const profile::Sum& a, const profile::Sum& b, std::vector<Cell>& cells) const {
+    if (!has_calls()) return;
+    cells.emplace_back(signed_difference(Metric::kCalls, a.self.of(Metric::kCalls), b.self.of(Metric::kCalls)));
+  }
+
   // Header and cells of the compared values, the same in all tables.
-  [[nodiscard]] std::vector<Cell> header(std::initializer_list<const char*> more) const {
+  [[nodiscard]] std::vector<Cell> header(std::initializer_list<std::string_view> more) const {
     std::vector<Cell> cells;
     if (view_.comparison.is_normalised) {
       cells = {"points", "A", "B"};
@@ -90,7 +100,9 @@ class Text {
       cells = {"change", "", "A", "B"};
     }
     if (view_.comparison.is_sampled()) cells.emplace_back("p");
-    for (const char* name : more) cells.emplace_back(name);
+    for (const std::string_view name : more) {
+      if (name != "calls" || has_calls()) cells.emplace_back(std::string(name));
+    }
     return cells;
   }
   [[nodiscard]] std::vector<Cell> cells_of(const Amounts& amounts_a, const Amounts& amounts_b) const {
@@ -105,26 +117,26 @@ class Text {
       cells = {Cell(fmt::format("{:+.2f}", share_b - share_a), ink_of(change)), fmt::format("{:.2f} %", share_a),
                fmt::format("{:.2f} %", share_b)};
     } else {
-      cells = {Cell(signed_difference(a, b), ink_of(change)), relative(a, b), grouped(a), grouped(b)};
+      const auto text = [&](std::uint64_t amount) { return amount_text(comparison.metric, amount); };
+      cells = {Cell(signed_difference(comparison.metric, a, b), ink_of(change)), relative(a, b), text(a), text(b)};
     }
     if (comparison.is_sampled()) cells.emplace_back(fmt::format("{:.2g}", comparison.p_value(amounts_a, amounts_b)));
     return cells;
   }
 
   [[nodiscard]] std::string path() const {
-    std::vector<Cell> names = header({"calls", "context"});
-    Table table(std::move(names));
+    Table table(header({"calls", "context"}));
     const std::vector<std::uint32_t>& nodes = view_.path.nodes;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (nodes.size() > kFirstFrames + kLastFrames && i == kFirstFrames) {
         i = nodes.size() - kLastFrames;
-        std::vector<Cell> gap(cells_of({}, {}).size() + 1, Cell(""));
+        std::vector<Cell> gap(cells_of({}, {}).size() + (has_calls() ? 1 : 0), Cell(""));
         gap.emplace_back(fmt::format("  ... {} more", i - kFirstFrames), Ink::kDim);
         table.add(std::move(gap));
       }
       const DiffTree::Node& node = view_.tree.nodes[nodes[i]];
       std::vector<Cell> cells = cells_of(node.a.total, node.b.total);
-      cells.emplace_back(signed_difference(node.a.self.of(Metric::kCalls), node.b.self.of(Metric::kCalls)));
+      add_calls(node.a, node.b, cells);
       const std::size_t indent = i < kFirstFrames ? i : std::min(i, kFirstFrames + kLastFrames);
       cells.emplace_back(std::string(2 * indent, ' ') + view_.labels.text(node.label));
       table.add(std::move(cells));
@@ -139,7 +151,7 @@ class Text {
     for (const DiffRow& row : changed.rows) {
       std::vector<Cell> cells = cells_of(row.a.self, row.b.self);
       cells.push_back(cells_of(row.a.total, row.b.total).front());
-      cells.emplace_back(signed_difference(row.a.self.of(Metric::kCalls), row.b.self.of(Metric::kCalls)));
+      add_calls(row.a, row.b, cells);
       cells.emplace_back(view_.name_of(row, grouping));
       table.add(std::move(cells));
     }
@@ -153,7 +165,7 @@ class Text {
     for (const std::uint32_t i : changed.nodes) {
       const DiffTree::Node& node = view_.tree.nodes[i];
       std::vector<Cell> cells = cells_of(node.a.self, node.b.self);
-      cells.emplace_back(signed_difference(node.a.self.of(Metric::kCalls), node.b.self.of(Metric::kCalls)));
+      add_calls(node.a, node.b, cells);
       const std::vector<std::string> stack = view_.stack_of(i);
       std::string text;
       for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) text += (text.empty() ? "" : " < ") + *frame;

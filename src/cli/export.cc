@@ -26,8 +26,11 @@ namespace {
 
 bool write_as(const ExportOptions& options, const profile::Profile& profile, const profile::Profile* other,
               const format::Sink& sink) {
-  const profile::Metric metric =
-      options.metric.value_or(profile::metric_of_work(profile).value_or(profile::Metric::kCalls));
+  profile::Metric metric = profile::metric_of_work(profile).value_or(profile::Metric::kCalls);
+  // That format counts samples, whatever time they stand for.
+  const bool has_samples = profile::has_metric(profile, profile::Metric::kSamples);
+  if (options.to == ExportFormat::kHprofText && has_samples) metric = profile::Metric::kSamples;
+  metric = options.metric.value_or(metric);
   switch (options.to) {
     case ExportFormat::kJsonl: return format::jsonl::write(profile, sink);
     case ExportFormat::kCollapsed: return format::collapsed::write(profile, metric, sink);

@@ -7,6 +7,7 @@
 
 #include "cli/compare_command.h"
 #include "cli/recording_file.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
 
@@ -38,8 +39,8 @@ nlohmann::ordered_json json_of(const std::string& path, const Profile& profile, 
 }
 
 std::string line_of(char letter, const std::string& path, Metric metric, const profile::Overlap::Side& side) {
-  return fmt::format("{}         {}: {} {} in {} contexts\n", letter, path, grouped(side.sum), profile::name_of(metric),
-                     grouped(side.contexts));
+  return fmt::format("{}         {}: {} {} in {} contexts\n", letter, path, amount_text(metric, side.sum),
+                     profile::info_of(metric).label, grouped(side.contexts));
 }
 
 }  // namespace

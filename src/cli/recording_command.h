@@ -22,7 +22,7 @@ struct ReportOptions {
   bool tree = false;                 // the call tree instead of a table
   profile::Grouping by = profile::Grouping::kMethod;
   std::string focus;                      // pattern: callers and callees of methods instead of a table
-  std::optional<profile::Metric> metric;  // not given: bytecodes if there are any, else samples
+  std::optional<profile::Metric> metric;  // not given: times or samples if there are any, else bytecodes
   SortBy sort = SortBy::kSelf;
   std::vector<std::string> include;  // patterns of methods; none: all
   std::vector<std::string> exclude;

@@ -60,9 +60,9 @@ std::string counted(const ReportView& view) {
   std::size_t contexts = 0;
   for (const profile::Thread* thread : view.threads) contexts += thread->end_node - thread->first_node - 1;
   std::string text =
-      fmt::format("Counted   {} {}", amount_text(view.metric, view.whole_value()), profile::name_of(view.metric));
+      fmt::format("Counted   {} {}", amount_text(view.metric, view.whole_value()), profile::info_of(view.metric).label);
   for (const Metric other : view.others) {
-    text += fmt::format(", {} {}", amount_text(other, view.whole.of(other)), profile::name_of(other));
+    text += fmt::format(", {} {}", amount_text(other, view.whole.of(other)), profile::info_of(other).label);
   }
   return text + fmt::format(", {} contexts, {} {}\n", view.has_contexts() ? grouped(contexts) : "no",
                             grouped(view.threads.size()), view.threads.size() == 1 ? "thread" : "threads");

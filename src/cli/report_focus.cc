@@ -7,6 +7,7 @@
 #include "base/method_filter.h"
 #include "cli/recording_file.h"
 #include "cli/report.h"
+#include "cli/sampling_report.h"
 #include "cli/table.h"
 #include "profile/focus.h"
 #include "profile/metric.h"
@@ -54,13 +55,20 @@ std::vector<std::string> focused_names(const ReportView& view, const std::vector
 
 std::string table_of(const ReportView& view, const std::vector<bool>& is_focused, const ShownNeighbours& neighbours,
                      std::uint64_t whole, const char* title, const Console& console) {
-  Table table({"share", std::string(profile::name_of(view.metric)), "calls", title});
+  const bool has_calls = profile::has_metric(view.profile, profile::Metric::kCalls);
+  const auto row_of = [&](Cell share, Cell amount, Cell calls, Cell name) {
+    std::vector<Cell> cells = {std::move(share), std::move(amount)};
+    if (has_calls) cells.push_back(std::move(calls));
+    cells.push_back(std::move(name));
+    return cells;
+  };
+  Table table(row_of("share", std::string(profile::info_of(view.metric).label), "calls", title));
   for (const Neighbour& n : neighbours.rows) {
     const std::uint64_t total = n.total.of(view.metric);
-    table.add({percent(total, whole), grouped(total), grouped(n.calls),
-               name_of(view, n.method) + (is_focused[n.method.value()] ? " (recursion)" : "")});
+    table.add(row_of(percent(total, whole), amount_text(view.metric, total), grouped(n.calls),
+                     name_of(view, n.method) + (is_focused[n.method.value()] ? " (recursion)" : "")));
   }
-  if (table.is_empty()) table.add({"", "", "", "none"});
+  if (table.is_empty()) table.add(row_of("", "", "", "none"));
   std::string text = "\n" + table.text(console);
   if (neighbours.left_out != 0)
     text += fmt::format("... and {} more: --top 0 shows all\n", grouped(neighbours.left_out));
@@ -97,9 +105,13 @@ std::string focus_text(const ReportView& view, const std::vector<bool>& is_focus
   if (names.size() > kMostNames) text += fmt::format("          and {} more\n", names.size() - kMostNames);
   const std::uint64_t self = focus.sum.self.of(view.metric);
   const std::uint64_t total = focus.sum.total.of(view.metric);
-  text += fmt::format("          self {} ({}), total {} ({}) {}; called {} times\n", grouped(self),
-                      percent(self, view.whole_value()).text, grouped(total), percent(total, view.whole_value()).text,
-                      profile::name_of(view.metric), grouped(focus.sum.self.of(profile::Metric::kCalls)));
+  text += fmt::format("          self {} ({}), total {} ({}) {}", amount_text(view.metric, self),
+                      percent(self, view.whole_value()).text, amount_text(view.metric, total),
+                      percent(total, view.whole_value()).text, profile::info_of(view.metric).label);
+  const std::uint64_t calls = focus.sum.self.of(profile::Metric::kCalls);
+  text += profile::has_metric(view.profile, profile::Metric::kCalls)
+              ? fmt::format("; called {} times\n", grouped(calls))
+              : "\n";
   text += table_of(view, is_focused, shown(view, focus.callers), total, "caller", console);
   return text + table_of(view, is_focused, shown(view, focus.callees), total, "callee", console);
 }

@@ -126,12 +126,12 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
 
 std::string rows_text(const ReportView& view, const Console& console) {
   const ShownRows shown = shown_rows(view);
-  const std::string metric(profile::name_of(view.metric));
+  const std::string metric(profile::info_of(view.metric).label);
   std::vector<Cell> header = {"self"};
   if (profile::info_of(view.metric).is_sampled) header.emplace_back("95 % sure");
   header.emplace_back(metric);
   if (view.has_contexts()) header.insert(header.end(), {"total", metric});
-  for (const Metric other : view.others) header.emplace_back(std::string(profile::name_of(other)));
+  for (const Metric other : view.others) header.emplace_back(std::string(profile::info_of(other).label));
   header.emplace_back(std::string(name_of(view.options.by)));
   Table table(std::move(header));
   for (const SumRow& row : shown.rows) {

@@ -162,8 +162,8 @@ Cell context_cell(const ReportView& view, const TreeLine& line, const Console& c
 }  // namespace
 
 std::string tree_text(const ReportView& view, const Console& console) {
-  std::vector<Cell> header = {"total", std::string(profile::name_of(view.metric)), "self"};
-  for (const Metric other : view.others) header.emplace_back(std::string(profile::name_of(other)));
+  std::vector<Cell> header = {"total", std::string(profile::info_of(view.metric).label), "self"};
+  for (const Metric other : view.others) header.emplace_back(std::string(profile::info_of(other).label));
   header.emplace_back("context");
   Table table(std::move(header));
   const TreeLines tree(view);

@@ -44,7 +44,7 @@ double failed_percent(const TimeSampling& s) {
 }  // namespace
 
 std::string amount_text(Metric metric, std::uint64_t value) {
-  return profile::info_of(metric).unit == "nanoseconds" ? time_text(value) : grouped(value);
+  return profile::is_time(metric) ? time_text(value) : grouped(value);
 }
 
 Interval confidence_of(const Profile& profile, Metric metric, std::uint64_t part, std::uint64_t whole) {

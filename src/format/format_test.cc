@@ -4,7 +4,7 @@
 #include "format/collapsed/writer.h"
 #include "format/json_text.h"
 #include "format/jsonl/writer.h"
-#include "profile/test_profile.h"
+#include "format/test_format.h"
 
 namespace sonde::format {
 namespace {
@@ -29,14 +29,7 @@ thread main
   p/App.main([Ljava/lang/String;)V 1 2
 )";
 
-std::string jsonl_of(const profile::Profile& profile) {
-  std::string text;
-  EXPECT_TRUE(jsonl::write(profile, [&](std::string_view piece) {
-    text += piece;
-    return true;
-  }));
-  return text;
-}
+std::string jsonl_of(const profile::Profile& profile) { return written(jsonl::write, profile); }
 
 TEST(Jsonl, HasOneUniqueLinePerContext) {
   EXPECT_EQ(jsonl_of(drawn_profile(kDrawing)),
@@ -66,22 +59,15 @@ TEST(Jsonl, EscapesNames) {
 }
 
 TEST(Collapsed, HasTheChosenMetricAndNoDescriptors) {
-  std::string text;
-  const auto sink = [&](std::string_view piece) {
-    text += piece;
-    return true;
-  };
-  EXPECT_TRUE(collapsed::write(drawn_profile(kDrawing), Metric::kCalls, sink));
-  EXPECT_EQ(text, R"(main;p.App.main 2
+  EXPECT_EQ(written(with_metric(collapsed::write, Metric::kCalls), drawn_profile(kDrawing)), R"(main;p.App.main 2
 main;p.App.main;java.lang.Thread.sleep0 5
 main;p.App.main;p.App.idle;p.App.get 1
 main;p.App.main;p.App.run 12
 main;p.App.main;p.App.run;p.App.get 5
 worker;App.run 1
 )");
-  text.clear();
-  EXPECT_TRUE(collapsed::write(drawn_profile("thread a;b c\n  A.a()V 1 5\n"), Metric::kBytecodes, sink));
-  EXPECT_EQ(text, "a_b c;A.a 5\n");
+  const profile::Profile odd = drawn_profile("thread a;b c\n  A.a()V 1 5\n");
+  EXPECT_EQ(written(with_metric(collapsed::write, Metric::kBytecodes), odd), "a_b c;A.a 5\n");
 }
 
 TEST(Formats, StopIfNothingMoreCanBeWritten) {

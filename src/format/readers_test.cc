@@ -13,7 +13,7 @@
 #include "format/pprof/protobuf.h"
 #include "format/pprof/reader.h"
 #include "format/pprof/writer.h"
-#include "profile/test_profile.h"
+#include "format/test_format.h"
 
 namespace sonde::format {
 namespace {
@@ -37,17 +37,6 @@ thread main
   overflow 10 99
 )";
 
-using Write = std::function<bool(const Profile&, const Sink&)>;
-
-std::string written(const Write& write, const Profile& profile) {
-  std::string text;
-  EXPECT_TRUE(write(profile, [&](std::string_view piece) {
-    text += piece;
-    return true;
-  }));
-  return text;
-}
-
 Result<Profile> read_pprof(std::string_view compressed, const pprof::ReadOptions& options = {}) {
   const std::vector<std::uint8_t> bytes = TRY(gunzip(as_bytes(compressed)));
   return pprof::read(bytes, options);
@@ -56,13 +45,12 @@ Result<Profile> read_pprof(std::string_view compressed, const pprof::ReadOptions
 std::string lines_of(std::string_view text, const collapsed::ReadOptions& options = {}) {
   const Result<Profile> profile = collapsed::read(as_bytes(text), options);
   if (!profile.ok()) return profile.error().to_string();
-  return written([&](const auto& p, const auto& s) { return collapsed::write(p, options.metric, s); }, *profile);
+  return written(with_metric(collapsed::write, options.metric), *profile);
 }
 
 TEST(CollapsedReader, ReadsWhatTheWriterWrote) {
   for (const Metric metric : {Metric::kCalls, Metric::kBytecodes}) {
-    const auto write = [&](const auto& p, const auto& s) { return collapsed::write(p, metric, s); };
-    const std::string text = written(write, drawn_profile(kDrawing));
+    const std::string text = written(with_metric(collapsed::write, metric), drawn_profile(kDrawing));
     EXPECT_EQ(lines_of(text, {.metric = metric}), text);
   }
 }
@@ -131,8 +119,9 @@ TEST(PprofReader, TakesFilesOfOtherTools) {
   const std::string bytes = foreign_pprof({42});
   const Result<Profile> profile = pprof::read(as_bytes(bytes), {});
   ASSERT_TRUE(profile.ok()) << profile.error().to_string();
-  EXPECT_EQ(written([](const auto& p, const auto& s) { return collapsed::write(p, Metric::kSamples, s); }, *profile),
-            "all;[0xabc];outer;inner 42\n");
+  EXPECT_EQ(written(with_metric(collapsed::write, Metric::kCpuNs), *profile), "all;[0xabc];outer;inner 42\n");
+  const Result<Profile> chosen = pprof::read(as_bytes(bytes), {.sample_type = "cpu"});
+  EXPECT_EQ(written(with_metric(collapsed::write, Metric::kSamples), *chosen), "all;[0xabc];outer;inner 42\n");
   const Result<Profile> none = pprof::read(as_bytes(bytes), {.sample_type = "heap"});
   EXPECT_EQ(none.error().to_string(), "has no sample type `heap`");
 }
@@ -172,6 +161,21 @@ TEST(JfrReader, NamesThePlaceOfWhatIsWrong) {
   EXPECT_NE(error(bytes.substr(0, 500)).find("bytes, 500 are there (byte 8)"), std::string::npos);
   bytes[8] = 2;  // a chunk of 2^57 bytes
   EXPECT_NE(error(bytes).find("declares 144115188075"), std::string::npos) << error(bytes);
+}
+
+TEST(Readers, KeepAllMetrics) {
+  const Profile original = sampled_profile(kDrawing);
+  const std::string compressed = written(pprof::write, original);
+  const std::string recording = written(jfr::write, original);
+  const Result<Profile> from_pprof = read_pprof(compressed);
+  const Result<Profile> from_jfr = jfr::read(as_bytes(recording));
+  ASSERT_TRUE(from_pprof.ok() && from_jfr.ok());
+  for (const profile::MetricInfo& info : profile::kMetrics) {
+    EXPECT_EQ(profile::sum_of(*from_pprof, info.metric), profile::sum_of(original, info.metric)) << info.name;
+    EXPECT_EQ(profile::sum_of(*from_jfr, info.metric), profile::sum_of(original, info.metric)) << info.name;
+  }
+  EXPECT_EQ(written(pprof::write, *from_pprof), compressed);
+  EXPECT_EQ(written(jfr::write, *from_jfr), recording);
 }
 
 // Every prefix, and every byte changed: an answer of either kind, and nothing else happens.

@@ -11,7 +11,7 @@
 #include "format/jfr/writer.h"
 #include "format/pprof/writer.h"
 #include "format/speedscope/writer.h"
-#include "profile/test_profile.h"
+#include "format/test_format.h"
 
 namespace sonde::format {
 namespace {
@@ -34,25 +34,14 @@ thread main
   p/App.main([Ljava/lang/String;)V 1 2
 )";
 
-using Write = std::function<bool(const Profile&, const Sink&)>;
-
 const std::vector<std::pair<std::string, Write>> kWriters = {
     {"pprof", pprof::write},
     {"speedscope", speedscope::write},
     {"csv", csv::write},
     {"hprof-text", [](const auto& p, const auto& s) { return hproftext::write(p, Metric::kBytecodes, 4, s); }},
-    {"firefox", [](const auto& p, const auto& s) { return firefox::write(p, Metric::kBytecodes, s); }},
+    {"firefox", with_metric(firefox::write, Metric::kBytecodes)},
     {"jfr", jfr::write},
 };
-
-std::string written(const Write& write, const Profile& profile) {
-  std::string text;
-  EXPECT_TRUE(write(profile, [&](std::string_view piece) {
-    text += piece;
-    return true;
-  }));
-  return text;
-}
 
 TEST(Contexts, KeepOrMergeCallSites) {
   const Profile profile = drawn_profile(kDrawing);
@@ -73,7 +62,7 @@ TEST(Contexts, KeepOrMergeCallSites) {
             "run 0 1 1\nmain 0 2 22\n sleep0 15 5 0\n run 12 2 14\n  get 30 4 12\n run 13 3 6\n  get 30 1 3\n");
 }
 
-TEST(ValueTypes, AreThoseOfWhichThereIsAnything) {
+TEST(Metrics, AreThoseOfWhichThereIsAnything) {
   EXPECT_EQ(profile::metrics_of(drawn_profile("thread main\n  A.a()V 1 0\n")).size(), 1U);
   EXPECT_EQ(profile::metrics_of(drawn_profile(kDrawing)).size(), 2U);
   EXPECT_FALSE(profile::metrics_of(Profile()).empty());
@@ -123,6 +112,29 @@ TEST(HprofText, SumsWhatItsFramesDoNotTellApart) {
       << deep;
 }
 
+TEST(HprofText, HasTimesInMilliseconds) {
+  const auto write = [](const auto& p, const auto& s) { return hproftext::write(p, Metric::kCpuNs, 4, s); };
+  const std::string text = written(write, sampled_profile("thread main\n  A.a()V 1 3\n    A.b()V 1 1 @3\n"));
+  EXPECT_NE(text.find("The counts are milliseconds of CPU time.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("CPU TIME (ms) BEGIN (total = 40) "), std::string::npos) << text;
+  EXPECT_NE(text.find("   1 75.00% 75.00%      30 300001 A.a\n"), std::string::npos) << text;
+}
+
+TEST(Firefox, HasTimesToTheNanosecond) {
+  Profile profile = sampled_profile("thread main\n  A.a()V 1 3\n");
+  profile.tree.column(Metric::kCpuNs).back() = 12'003'400;
+  const std::string text = written(with_metric(firefox::write, Metric::kCpuNs), profile);
+  EXPECT_NE(text.find(R"("weightType":"tracing-ms")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("weight":[12.003400])"), std::string::npos) << text;
+}
+
+TEST(Speedscope, OpensTheThreadThatDidMost) {
+  const std::string text = written(
+      speedscope::write, drawn_profile("thread a\n  A.a()V 1 10\nthread b\n  A.b()V 1 50\nthread c\n  A.c()V 1 0\n"));
+  EXPECT_NE(text.find("\"activeProfileIndex\":2,"), std::string::npos) << text;
+  EXPECT_EQ(text.find("c: bytecodes"), std::string::npos) << "nothing of it";
+}
+
 TEST(Speedscope, NestsFramesOnTheAxisOfTheMetric) {
   const std::string text =
       written(speedscope::write, drawn_profile("thread main\n  A.a()V 1 10\n    A.b(I)V 2 5 @3\n"));
@@ -135,8 +147,8 @@ TEST(Speedscope, NestsFramesOnTheAxisOfTheMetric) {
 
 TEST(Jfr, HasAtMostSoManySamples) {
   // A sample is an event of type 100 with five numbers: its size and type are two bytes.
-  const auto samples = [](const std::string& drawing) {
-    const std::string bytes = written(jfr::write, drawn_profile(drawing));
+  const auto samples = [](const Profile& profile) {
+    const std::string bytes = written(jfr::write, profile);
     std::size_t count = 0;
     for (std::size_t at = 68; at < bytes.size() && bytes[at] != 0;) {
       const auto size = static_cast<std::uint8_t>(bytes[at]);
@@ -146,8 +158,10 @@ TEST(Jfr, HasAtMostSoManySamples) {
     }
     return count;
   };
-  EXPECT_EQ(samples("thread main\n  A.a()V 1 30\n    A.b()V 1 12 @3\n"), 42U);
-  EXPECT_EQ(samples("thread main\n  A.a()V 1 300000000\n    A.b()V 1 100000000 @3\n"), jfr::kMaxSamples);
+  const char* const small = "thread main\n  A.a()V 1 30\n    A.b()V 1 12 @3\n";
+  EXPECT_EQ(samples(drawn_profile(small)), 42U);
+  EXPECT_EQ(samples(sampled_profile(small)), 42U) << "not as many as nanoseconds";
+  EXPECT_EQ(samples(drawn_profile("thread main\n  A.a()V 1 300000000\n    A.b()V 1 100000000 @3\n")), jfr::kMaxSamples);
 }
 
 }  // namespace

@@ -109,8 +109,9 @@ class Check {
     if (bound.kind == Bound::Kind::kAtMost) return true;
     const double growth = value - static_cast<double>(before.of(metric));
     if (growth < static_cast<double>(baseline_.sum.of(metric)) * limit.ignore_below / 100) return false;
+    const auto events = profile::events_behind(profile_, metric);  // the baseline was recorded in the same way
     const profile::Comparison comparison{
-        .metric = metric, .whole_a = baseline_.sum, .whole_b = result_.sum, .events = profile::event_metric(profile_)};
+        .metric = metric, .whole_a = baseline_.sum, .whole_b = result_.sum, .events_a = events, .events_b = events};
     return comparison.is_significant(before, now);
   }
 

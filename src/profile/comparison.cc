@@ -26,13 +26,16 @@ double Comparison::change(const Amounts& amounts_a, const Amounts& amounts_b) co
 }
 
 double Comparison::p_value(const Amounts& a, const Amounts& b) const {
-  if (!events) return change(a, b) == 0 ? 1 : 0;
+  if (!is_sampled()) return change(a, b) == 0 ? 1 : 0;
+  const auto number_of = [](const Events& events, const Amounts& amounts) {
+    return amounts.of(events.metric) / events.size;
+  };
   double share_of_b = 0.5;
   if (is_normalised) {
-    const auto in_b = static_cast<double>(whole_b.of(*events));
-    share_of_b = in_b / (static_cast<double>(whole_a.of(*events)) + in_b);
+    const auto in_b = static_cast<double>(number_of(*events_b, whole_b));
+    share_of_b = in_b / (static_cast<double>(number_of(*events_a, whole_a)) + in_b);
   }
-  return split_p_value(a.of(*events), b.of(*events), share_of_b);
+  return split_p_value(number_of(*events_a, a), number_of(*events_b, b), share_of_b);
 }
 
 }  // namespace sonde::profile

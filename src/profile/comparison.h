@@ -18,10 +18,11 @@ struct Comparison {
   Amounts whole_a = {};  // of the two recordings
   Amounts whole_b = {};
   bool is_normalised = false;  // shares are compared; the wholes must not be 0
-  // The metric that counts random events, if the recordings are sampled: others are estimated from it.
-  std::optional<Metric> events = {};
+  // The random events behind the metric, if there are any, in A and in B.
+  std::optional<Events> events_a = {};
+  std::optional<Events> events_b = {};
 
-  [[nodiscard]] bool is_sampled() const { return events.has_value(); }
+  [[nodiscard]] bool is_sampled() const { return events_a && events_b; }
   // B minus A; if normalised, in units of A: as if the wholes were equal.
   [[nodiscard]] double change(const Amounts& a, const Amounts& b) const;
   // Of exact numbers 0 if they differ, else 1.

@@ -160,7 +160,10 @@ TEST(Comparison, ExactNumbersDifferOrAreEqual) {
 
 TEST(Comparison, SamplesNeedEnoughOfThem) {
   // Calls stand for samples here: what counts is which metric is said to count events.
-  const Comparison samples{.whole_a = counted(1000, 1), .whole_b = counted(1000, 1), .events = Metric::kCalls};
+  const Comparison samples{.whole_a = counted(1000, 1),
+                           .whole_b = counted(1000, 1),
+                           .events_a = Events{Metric::kCalls},
+                           .events_b = Events{Metric::kCalls}};
   EXPECT_FALSE(samples.is_significant(counted(100, 0), counted(110, 9999))) << "bytecodes are estimated from events";
   EXPECT_TRUE(samples.is_significant(counted(100, 0), counted(160, 0)));
   EXPECT_FALSE(samples.is_significant(counted(0, 0), counted(3, 0))) << "so few say nothing";
@@ -169,10 +172,34 @@ TEST(Comparison, SamplesNeedEnoughOfThem) {
   EXPECT_NEAR(split_p_value(80, 100, 0.5), 0.1567, 0.0001);
   EXPECT_EQ(split_p_value(0, 0, 0.5), 1);
   // Twice as many samples in all: twice as many here are no change of the share.
-  const Comparison shares{
-      .whole_a = counted(1000, 1), .whole_b = counted(2000, 1), .is_normalised = true, .events = Metric::kCalls};
+  const Comparison shares{.whole_a = counted(1000, 1),
+                          .whole_b = counted(2000, 1),
+                          .is_normalised = true,
+                          .events_a = Events{Metric::kCalls},
+                          .events_b = Events{Metric::kCalls}};
   EXPECT_FALSE(shares.is_significant(counted(100, 0), counted(200, 0)));
   EXPECT_TRUE(shares.is_significant(counted(100, 0), counted(100, 0)));
+}
+
+TEST(Comparison, TimeIsAsManyEventsAsThereAreIntervals) {
+  const Events rare{.metric = Metric::kWallNs, .size = 10'000'000};
+  const auto wall = [](std::uint64_t milliseconds) { return Amounts{{Metric::kWallNs, milliseconds * 1'000'000}}; };
+  const Comparison comparison{.metric = Metric::kWallNs, .events_a = rare, .events_b = rare};
+  EXPECT_FALSE(comparison.is_significant(wall(100), wall(150))) << "10 samples and 15";
+  EXPECT_TRUE(comparison.is_significant(wall(1000), wall(1600)));
+}
+
+TEST(EventsBehind, AreThoseOfTheMetric) {
+  Profile profile = drawn_profile("thread t\n  A.a()V 1 10\n");
+  EXPECT_FALSE(events_behind(profile, Metric::kBytecodes).has_value());
+  profile.tree.column(Metric::kWallNs).back() = 20'000'000;
+  profile.recording.time_sampling.wall_interval_ns = 5'000'000;
+  EXPECT_EQ(events_behind(profile, Metric::kWallNs)->size, 5'000'000u)
+      << "also in a recording that counts exactly, too";
+  profile.tree.column(Metric::kSamples).back() = 7;
+  EXPECT_EQ(events_behind(profile, Metric::kCpuNs)->metric, Metric::kSamples);
+  profile.recording.mode = "bytecode";
+  EXPECT_EQ(events_behind(profile, Metric::kBytecodes)->metric, Metric::kSamples);
 }
 
 }  // namespace

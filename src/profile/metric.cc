@@ -17,6 +17,9 @@ consteval bool is_in_order() {
 }
 static_assert(is_in_order(), "info_of() takes the number of a metric as its place");
 
+// Of samples that came from elsewhere: most profilers take a hundred in a second.
+constexpr std::uint64_t kUsualInterval = 10'000'000;
+
 // What people look for comes first: time before samples, samples before what is estimated from them.
 constexpr std::array kMetricsOfWork = {Metric::kCpuNs, Metric::kWallNs, Metric::kSamples, Metric::kBytecodes};
 
@@ -43,8 +46,17 @@ std::vector<MetricInfo> metrics_of(const Profile& profile) {
   return present;
 }
 
-std::optional<Metric> event_metric(const Profile& profile) {
-  return profile.recording.mode.starts_with("exact") ? std::nullopt : std::optional(Metric::kSamples);
+std::optional<Events> events_behind(const Profile& profile, Metric metric) {
+  const Recording& recording = profile.recording;
+  if (!info_of(metric).is_sampled) {
+    const bool is_estimated = recording.mode.find("bytecode") != std::string::npos;
+    return is_estimated ? std::optional(Events{.metric = Metric::kSamples}) : std::nullopt;
+  }
+  if (metric != Metric::kWallNs && has_metric(profile, Metric::kSamples)) return Events{.metric = Metric::kSamples};
+  if (!is_time(metric)) return Events{.metric = metric};
+  const TimeSampling& sampling = recording.time_sampling;
+  const std::uint64_t interval = metric == Metric::kWallNs ? sampling.wall_interval_ns : sampling.cpu_interval_ns;
+  return Events{.metric = metric, .size = interval != 0 ? interval : kUsualInterval};
 }
 
 std::optional<Metric> metric_of_work(const Profile& profile) { return common_metric_of_work(profile, profile); }

@@ -20,22 +20,27 @@ enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs
 
 struct MetricInfo {
   Metric metric;
-  std::string_view name;  // the same on the command line, in recordings and in JSON
-  std::string_view unit;  // as formats with several values per stack name it: "count", "nanoseconds"
-  bool is_sampled;        // a count of random events, or estimated from one
+  std::string_view name;   // the same on the command line, in recordings and in JSON
+  std::string_view label;  // for people, beside amounts that have a unit
+  std::string_view unit;   // as formats with several values per stack name it: "count", "nanoseconds"
+  bool is_sampled;         // a count of random events, or estimated from one
 };
 inline constexpr std::array kMetrics = {
-    MetricInfo{.metric = Metric::kCalls, .name = "calls", .unit = "count", .is_sampled = false},
-    MetricInfo{.metric = Metric::kBytecodes, .name = "bytecodes", .unit = "count", .is_sampled = false},
-    MetricInfo{.metric = Metric::kSamples, .name = "samples", .unit = "count", .is_sampled = true},
-    MetricInfo{.metric = Metric::kCpuNs, .name = "cpu_ns", .unit = "nanoseconds", .is_sampled = true},
-    MetricInfo{.metric = Metric::kWallNs, .name = "wall_ns", .unit = "nanoseconds", .is_sampled = true},
+    MetricInfo{.metric = Metric::kCalls, .name = "calls", .label = "calls", .unit = "count", .is_sampled = false},
+    MetricInfo{
+        .metric = Metric::kBytecodes, .name = "bytecodes", .label = "bytecodes", .unit = "count", .is_sampled = false},
+    MetricInfo{.metric = Metric::kSamples, .name = "samples", .label = "samples", .unit = "count", .is_sampled = true},
+    MetricInfo{
+        .metric = Metric::kCpuNs, .name = "cpu_ns", .label = "CPU time", .unit = "nanoseconds", .is_sampled = true},
+    MetricInfo{
+        .metric = Metric::kWallNs, .name = "wall_ns", .label = "wall time", .unit = "nanoseconds", .is_sampled = true},
 };
 inline constexpr std::size_t kMetricCount = kMetrics.size();
 
 constexpr std::size_t index_of(Metric metric) { return static_cast<std::size_t>(metric); }
 constexpr const MetricInfo& info_of(Metric metric) { return kMetrics[index_of(metric)]; }
 constexpr std::string_view name_of(Metric metric) { return info_of(metric).name; }
+constexpr bool is_time(Metric metric) { return info_of(metric).unit == "nanoseconds"; }
 std::optional<Metric> metric_named(std::string_view name);
 
 // An amount of each metric.
@@ -63,8 +68,13 @@ bool has_metric(const Profile& profile, Metric metric);
 // Those that it has, in the order of kMetrics; calls if it has none.
 std::vector<MetricInfo> metrics_of(const Profile& profile);
 
-// The metric that counts random events, if the recording was sampled: its other numbers are estimated from it.
-std::optional<Metric> event_metric(const Profile& profile);
+// The random events behind a metric that was sampled or estimated from samples: `size` of `metric` is one event.
+struct Events {
+  Metric metric;
+  std::uint64_t size = 1;
+};
+// Nothing: the metric is exact.
+std::optional<Events> events_behind(const Profile& profile, Metric metric);
 
 // What says most about where the work was done, if the profile has anything of the kind. Calls are not: a call may do
 // anything.

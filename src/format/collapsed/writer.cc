@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
+#include "format/stack_text.h"
 #include "profile/merge.h"
 
 namespace sonde::format::collapsed {
@@ -27,19 +27,11 @@ std::string thread_text(std::string name) {
 bool write(const profile::Profile& profile, profile::Metric metric, const Sink& sink) {
   const profile::Labels labels(profile, [&](profile::MethodId m) { return frame_text(profile.display_name(m)); });
   bool is_fine = true;
-  std::string line;                     // up to the current frame
-  std::vector<std::size_t> frame_ends;  // in `line`, by depth
   for (const profile::ThreadGroup& group : profile::threads_by_name(profile.all_threads())) {
-    line = thread_text(group.name);
-    const std::size_t start = line.size();
-    frame_ends.clear();
+    StackText stack(thread_text(group.name));
     profile::merge(profile, group.threads, labels, [&](const profile::MergedNode& node) {
       if (!is_fine) return;
-      frame_ends.resize(node.depth);
-      line.resize(node.depth == 0 ? start : frame_ends.back());
-      line += ';';
-      line += labels.text(node.label);
-      frame_ends.push_back(line.size());
+      const std::string& line = stack.at(node.depth, ";", labels.text(node.label));
       const std::uint64_t value = node.self.of(metric);
       if (value != 0) is_fine = sink(line) && sink(" " + std::to_string(value) + "\n");
     });

@@ -20,6 +20,12 @@ constexpr const char* kCategories = R"([{"name":"Program","color":"blue","subcat
                                     R"({"name":"JDK","color":"lightblue","subcategories":["Other"]},)"
                                     R"({"name":"Native","color":"orange","subcategories":["Other"]}])";
 
+// To the last nanosecond: "12.003400".
+std::string milliseconds(std::uint64_t ns) {
+  const std::string rest = std::to_string(ns % 1'000'000);
+  return std::to_string(ns / 1'000'000) + "." + std::string(6 - rest.size(), '0') + rest;
+}
+
 class Writer {
  public:
   Writer(const profile::Profile& profile, profile::Metric metric, const Sink& sink)
@@ -83,10 +89,15 @@ class Writer {
     for (std::size_t i = 0; i < contexts.size(); ++i) {
       if (!contexts.is_zero(i)) samples.push_back(i);
     }
-    put(",\"samples\":{\"length\":" + std::to_string(samples.size()) + ",\"weightType\":\"samples\"");
+    const bool is_time = profile::is_time(type_.metric);
+    put(",\"samples\":{\"length\":" + std::to_string(samples.size()) + ",\"weightType\":\"" +
+        (is_time ? "tracing-ms" : "samples") + "\"");
     column("stack", samples.size(), [&](std::size_t i) { return std::to_string(samples[i]); });
     column("time", samples.size(), [](std::size_t i) { return std::to_string(i); });
-    column("weight", samples.size(), [&](std::size_t i) { return std::to_string(contexts.values[0][samples[i]]); });
+    column("weight", samples.size(), [&](std::size_t i) {
+      const std::uint64_t value = contexts.values[0][samples[i]];
+      return is_time ? milliseconds(value) : std::to_string(value);
+    });
     put("}");
   }
 

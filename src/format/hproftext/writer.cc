@@ -16,7 +16,8 @@
 namespace sonde::format::hproftext {
 namespace {
 
-constexpr std::uint32_t kFirstTrace = 300001;  // traces are numbered from here on by convention
+constexpr std::uint64_t kMillisecond = 1'000'000;  // in nanoseconds
+constexpr std::uint32_t kFirstTrace = 300001;      // traces are numbered from here on by convention
 
 struct Frame {
   profile::MethodId method;
@@ -49,7 +50,11 @@ std::string quoted(std::string name) {
 class Writer {
  public:
   Writer(const profile::Profile& profile, profile::Metric metric, std::uint32_t depth, const Sink& sink)
-      : profile_(profile), type_(profile::info_of(metric)), depth_(std::max(depth, 1U)), sink_(sink) {}
+      : profile_(profile),
+        type_(profile::info_of(metric)),
+        is_time_(profile::is_time(metric)),
+        depth_(std::max(depth, 1U)),
+        sink_(sink) {}
 
   bool run() {
     date_ = date_of(profile_.recording.start_ns);
@@ -71,7 +76,8 @@ class Writer {
   void write_prelude() {
     put("JAVA PROFILE 1.0.1, created " + date_ + "\n\n");
     for (const std::string& line : comments_of(profile_)) put(line + "\n");
-    put("The counts are " + std::string(type_.name) + ".\n\n--------\n\n");
+    put("The counts are " + (is_time_ ? "milliseconds of " + std::string(type_.label) : std::string(type_.name)) +
+        ".\n\n--------\n\n");
   }
 
   void collect(std::uint32_t thread, const Contexts& contexts) {
@@ -124,7 +130,8 @@ class Writer {
     std::iota(ranking.begin(), ranking.end(), 0);
     std::ranges::stable_sort(ranking, [&](std::size_t a, std::size_t b) { return counts_[a] > counts_[b]; });
     const std::uint64_t total = std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
-    put("CPU SAMPLES BEGIN (total = " + std::to_string(total) + ") " + date_ + "\n");
+    const std::string section = is_time_ ? "CPU TIME (ms)" : "CPU SAMPLES";
+    put(section + " BEGIN (total = " + std::to_string(shown(total)) + ") " + date_ + "\n");
     put("rank   self  accum   count trace method\n");
     std::uint64_t sum = 0;
     for (std::size_t rank = 0; rank < ranking.size() && is_fine_; ++rank) {
@@ -135,16 +142,22 @@ class Writer {
       };
       char row[96];
       std::snprintf(row, sizeof row, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5zu ", rank + 1, percent(counts_[i]),
-                    percent(sum), counts_[i], kFirstTrace + i);
+                    percent(sum), shown(counts_[i]), kFirstTrace + i);
       put(row + name_of(traces_[i]->frames.front().method) + "\n");
     }
-    put("CPU SAMPLES END\n");
+    put(section + " END\n");
+  }
+
+  // Times are written in milliseconds, as the agent did for cpu=times.
+  [[nodiscard]] std::uint64_t shown(std::uint64_t amount) const {
+    return is_time_ ? (amount + kMillisecond / 2) / kMillisecond : amount;
   }
 
   void put(std::string_view text) { is_fine_ = is_fine_ && sink_(text); }
 
   const profile::Profile& profile_;
   const profile::MetricInfo type_;
+  const bool is_time_;
   const std::uint32_t depth_;
   const Sink& sink_;
   std::string date_;

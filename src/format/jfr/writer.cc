@@ -24,8 +24,7 @@ class Writer {
     for (const profile::MetricInfo& type : types_) value_names_.push_back(type.name);
     const profile::Recording& recording = profile.recording;
     duration_ = recording.end_ns > recording.start_ns ? recording.end_ns - recording.start_ns : kUnknownDuration;
-    total_ = profile::sum_of(profile, types_.back().metric);
-    per_sample_ = total_ <= kMaxSamples ? 1 : (total_ + kMaxSamples - 1) / kMaxSamples;
+    choose_samples();
   }
 
   bool run() {
@@ -42,6 +41,16 @@ class Writer {
   }
 
  private:
+  // An execution sample is one of ours, or a share of the work: as many as kMaxSamples, if there are more.
+  void choose_samples() {
+    profile::Metric work = profile::metric_of_work(profile_).value_or(types_.front().metric);
+    const auto events = profile::events_behind(profile_, work);
+    if (events) work = events->metric;
+    work_ = static_cast<std::size_t>(std::ranges::find(types_, work, &profile::MetricInfo::metric) - types_.begin());
+    total_ = profile::sum_of(profile_, work);
+    per_sample_ = std::max(events ? events->size : 1, (total_ + kMaxSamples - 1) / kMaxSamples);
+  }
+
   void write_note(const std::string& line) {
     event_.clear();
     event_.number(static_cast<std::uint64_t>(TypeId::kNote));
@@ -66,7 +75,7 @@ class Writer {
       event_.number(stack);
       for (const auto& column : contexts.values) event_.number(column[context]);
       chunk_.event(event_);
-      write_samples(thread, stack, contexts.values.back()[context]);
+      write_samples(thread, stack, contexts.values[work_][context]);
       if (chunk_.size() >= kChunkSize) flush(now(), Place::kFurtherFollow);
     }
   }
@@ -162,6 +171,7 @@ class Writer {
 
   const profile::Profile& profile_;
   const std::vector<profile::MetricInfo> types_;
+  std::size_t work_ = 0;  // of types_: what execution samples are made from
   std::vector<std::string_view> value_names_;
   const Sink& sink_;
   std::uint64_t duration_;

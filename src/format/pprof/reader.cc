@@ -148,13 +148,20 @@ class Reader {
     return Error{ErrorCode::kMalformed, "string " + std::to_string(index) + " does not exist"};
   }
 
+  // Our own names, and what most profilers call times.
+  static std::optional<profile::Metric> metric_of(std::string_view name, std::string_view unit) {
+    if (unit == "nanoseconds" && name == "cpu") return profile::Metric::kCpuNs;
+    if (unit == "nanoseconds" && name == "wall") return profile::Metric::kWallNs;
+    return profile::metric_named(name);
+  }
+
   // A metric for each sample type, or none.
   Result<void> choose_metrics() {
     if (types_.empty()) return Error{ErrorCode::kMalformed, "has no sample types: it is no profile of pprof"};
     std::optional<std::size_t> wanted;
     for (std::size_t i = 0; i < types_.size(); ++i) {
       const std::string_view name = TRY(string_at(types_[i].name));
-      metrics_.push_back(profile::metric_named(name));
+      metrics_.push_back(metric_of(name, TRY(string_at(types_[i].unit))));
       if (name == options_.sample_type || (options_.sample_type.empty() && types_[i].name == default_type_)) wanted = i;
     }
     if (!options_.sample_type.empty() && !wanted) {

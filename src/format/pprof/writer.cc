@@ -50,7 +50,8 @@ class Writer {
     for (const std::string& comment : comments_of(profile_)) {
       header.number(ProfileField::kComment, string_index(comment));
     }
-    header.number(ProfileField::kDefaultSampleType, string_index(types_.back().name));
+    const profile::Metric work = profile::metric_of_work(profile_).value_or(types_.front().metric);
+    header.number(ProfileField::kDefaultSampleType, string_index(profile::name_of(work)));
     is_fine_ = is_fine_ && gzip_.write(header.bytes());
   }
 

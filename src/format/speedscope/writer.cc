@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/speedscope/writer.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -15,24 +16,22 @@ namespace {
 class Writer {
  public:
   Writer(const profile::Profile& profile, const Sink& sink)
-      : profile_(profile), types_(profile::metrics_of(profile)), order_(profile), sink_(sink) {}
+      : profile_(profile), types_(profile::metrics_of(profile)), order_(profile), sink_(sink) {
+    // What says most comes first.
+    const auto work = profile::metric_of_work(profile);
+    std::ranges::stable_partition(types_, [&](const profile::MetricInfo& type) { return type.metric == work; });
+  }
 
   bool run() {
     put("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"sonde\",\"name\":" +
         json_string(profile_.recording.command) + ",\"shared\":{\"frames\":[");
     write_frames();
     put("]},\"profiles\":[");
-    bool is_first = true;
     for (const profile::ThreadGroup& group : profile::threads_by_name(profile_.all_threads())) {
-      const Contexts contexts = contexts_of(profile_, order_, group.threads, types_, CallSites::kMerge);
-      for (std::size_t i = types_.size(); i-- > 0;) {  // what says most comes first
-        if (!is_first) put(",");
-        is_first = false;
-        write_events(group.name, types_[i], contexts, contexts.values[i]);
-      }
+      write_thread(group.name, contexts_of(profile_, order_, group.threads, types_, CallSites::kMerge));
     }
     // The schema has no place for remarks; readers ignore what they do not know.
-    put("],\"losses\":[");
+    put("],\"activeProfileIndex\":" + std::to_string(active_) + ",\"losses\":[");
     const std::vector<std::string> losses = losses_of(profile_);
     for (std::size_t i = 0; i < losses.size(); ++i) put((i == 0 ? "" : ",") + json_string(losses[i]));
     put("]}\n");
@@ -40,6 +39,22 @@ class Writer {
   }
 
  private:
+  // A profile per metric of which there is anything; the viewer opens the thread that did most.
+  void write_thread(const std::string& name, const Contexts& contexts) {
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      const std::vector<std::uint64_t>& values = contexts.values[i];
+      const std::uint64_t total = std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+      if (total == 0) continue;
+      if (profiles_ != 0) put(",");
+      if (i == 0 && total > most_) {
+        most_ = total;
+        active_ = profiles_;
+      }
+      ++profiles_;
+      write_events(name, types_[i], contexts, values, total);
+    }
+  }
+
   // A frame per method, at the place of its name.
   void write_frames() {
     for (std::uint32_t place = 0; place < order_.size(); ++place) {
@@ -55,8 +70,7 @@ class Writer {
   }
 
   void write_events(const std::string& thread, const profile::MetricInfo& type, const Contexts& contexts,
-                    const std::vector<std::uint64_t>& values) {
-    const std::uint64_t total = std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+                    const std::vector<std::uint64_t>& values, std::uint64_t total) {
     put("{\"type\":\"evented\",\"name\":" + json_string(thread + ": " + std::string(type.name)) + ",\"unit\":\"" +
         std::string(type.unit == "count" ? "none" : type.unit) +
         "\",\"startValue\":0,\"endValue\":" + std::to_string(total) + ",\"events\":[");
@@ -83,10 +97,13 @@ class Writer {
   void put(std::string_view text) { is_fine_ = is_fine_ && sink_(text); }
 
   const profile::Profile& profile_;
-  const std::vector<profile::MetricInfo> types_;
+  std::vector<profile::MetricInfo> types_;
   const MethodOrder order_;
   const Sink& sink_;
   bool is_fine_ = true;
+  std::size_t profiles_ = 0;
+  std::size_t active_ = 0;
+  std::uint64_t most_ = 0;
 };
 
 }  // namespace

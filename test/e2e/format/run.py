@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py SONDE WORK: exports a recording and compares what the programs that read each format say with `--to jsonl`.
+"""run.py SONDE WORK: exports recordings and compares what the programs that read each format say with `--to jsonl`.
 
-Programs that are not installed are left out with a sentence; exit code 77 if all of them are. The recording comes from a
-small Java program.
+One recording has counts, the other times and samples; both come from small Java programs. Programs that are not
+installed are left out with a sentence. Those that come from npm are asked only with --web (`./dev web`).
 """
 
 import argparse
@@ -20,7 +20,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-METRICS = ("calls", "bytecodes")
+# Of which formats with one value per stack tell.
+WORK = {"exact": "bytecodes", "time": "cpu_ns"}
+UNITS = {"cpu_ns": "nanoseconds", "wall_ns": "nanoseconds"}
 
 
 class Skipped(Exception):
@@ -55,9 +57,11 @@ def equal(what, actual, expected):
 class Recording:
     """What a recording holds according to `--to jsonl`: the other formats have to say the same."""
 
-    def __init__(self, sonde, path, work):
-        self.sonde, self.path, self.work = sonde, path, work
+    def __init__(self, kind, sonde, path, work):
+        self.kind, self.sonde, self.path, self.work = kind, sonde, path, work
         self.contexts = [json.loads(line) for line in self.export("jsonl").read_text().splitlines()]
+        self.metrics = [key for key in self.contexts[0] if key not in ("thread", "stack")]
+        self.work_metric = WORK[kind]
 
     def export(self, form, *options):
         out = self.work / f"out.{form}"
@@ -75,10 +79,14 @@ class Recording:
         sums = {}
         for context in self.contexts:
             key = (context["thread"], *map(dotted, context["stack"]))
-            values = sums.setdefault(key, [0] * len(METRICS))
-            for i, metric in enumerate(METRICS):
+            values = sums.setdefault(key, [0] * len(self.metrics))
+            for i, metric in enumerate(self.metrics):
                 values[i] += context[metric]
         return {k: tuple(v) for k, v in sums.items()}
+
+    def in_thread(self, metric, thread):
+        """Self values by method."""
+        return {name: value for (t, name), value in self.self_by_method(metric, threads=True).items() if t == thread}
 
 
 def check_pprof(recording):
@@ -90,20 +98,22 @@ def check_pprof(recording):
     pprof = [tools[0]] if tools else [go, "tool", "pprof"]
     text = run(*pprof, "-raw", recording.export("pprof"))
     types = re.search(r"^Samples:\n(.*)$", text, re.M).group(1).split()
-    assert [t.split("[")[0] for t in types] == [f"{m}/count" for m in METRICS], types
+    assert [t.split("[")[0] for t in types] == [f"{m}/{UNITS.get(m, 'count')}" for m in recording.metrics], types
+    assert types[recording.metrics.index(recording.work_metric)].endswith("[dflt]"), types
     functions = {}
-    for number, name in re.findall(r"^ +(\d+): 0x0 (?:M=\d+ )?(\S+)", text.split("\nLocations\n")[1], re.M):
+    for number, name in re.findall(r"^ +(\d+): 0x0 (?:M=\d+ )?(\[.*?\]|\S+)", text.split("\nLocations\n")[1], re.M):
         functions[number] = name
     samples = {}
     for values, ids, thread in re.findall(r"^ *([\d ]+): ([\d ]+?) *\n +thread:\[(.*)\]$", text.split("\nLocations\n")[0], re.M):
         key = (thread, *(functions[i] for i in reversed(ids.split())))
-        sums = samples.setdefault(key, [0] * len(METRICS))
+        sums = samples.setdefault(key, [0] * len(recording.metrics))
         for i, value in enumerate(values.split()):
             sums[i] += int(value)
     equal("pprof -raw", {k: tuple(v) for k, v in samples.items()}, recording.by_stack())
-    top = run(*pprof, "-top", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", "-sample_index=calls", recording.work / "out.pprof")
-    rows = re.findall(r"^ *(\d+) +\S+% +\S+% +\d+ +\S+% +(\S+)", top, re.M)
-    equal("pprof -top", {name: int(flat) for flat, name in rows if flat != "0"}, recording.self_by_method("calls"))
+    metric = next(m for m in recording.metrics if m not in UNITS)  # times are shown rounded
+    top = run(*pprof, "-top", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", f"-sample_index={metric}", recording.work / "out.pprof")
+    rows = re.findall(r"^ *(\d+) +\S+% +\S+% +\d+ +\S+% +(.+)$", top, re.M)
+    equal("pprof -top", {name: int(flat) for flat, name in rows if flat != "0"}, recording.self_by_method(metric))
 
 
 def check_jfr(recording):
@@ -117,40 +127,63 @@ def check_jfr(recording):
         stacks = {}
         for event in events:
             values = event["values"]
-            frames = [f["method"]["type"]["name"].replace("/", ".") + "." + f["method"]["name"] for f in values["stackTrace"]["frames"]]
-            key = (values["eventThread"]["javaName"], *reversed(frames))
-            sums = stacks.setdefault(key, [0] * len(METRICS))
-            for i, metric in enumerate(METRICS):
+            key = (values["eventThread"]["javaName"], *reversed(names_of(values["stackTrace"])))
+            sums = stacks.setdefault(key, [0] * len(recording.metrics))
+            for i, metric in enumerate(recording.metrics):
                 sums[i] += values[metric]
         equal("jfr print", {k: tuple(v) for k, v in stacks.items()}, recording.by_stack())
         summary = dict(re.findall(r"^ (\S+) +(\d+) +\d+", run(jfr, "summary", file), re.M))
         assert int(summary["sonde.Context"]) == len(events), summary
-        samples = run(jfr, "print", "--events", "jdk.ExecutionSample", "--stack-depth", "1", file)
-        total = sum(recording.self_by_method("bytecodes").values())
-        assert samples.count("jdk.ExecutionSample") == min(total, total // -(-total // 10_000)), total
+        samples = json.loads(run(jfr, "print", "--json", "--events", "jdk.ExecutionSample", "--stack-depth", "1", file))
+        tops = collections.Counter(names_of(e["values"]["stackTrace"])[0] for e in samples["recording"]["events"])
+        # Samples are written one by one, anything else as shares of the work.
+        if "samples" in recording.metrics:
+            equal("execution samples", dict(tops), recording.self_by_method("samples"))
+        else:
+            total = sum(recording.self_by_method(recording.work_metric).values())
+            assert tops.total() == min(total, total // -(-total // 10_000)), total
+        if "view" in run(jfr, "help"):  # from JDK 21 on
+            view = run(jfr, "view", "--width", "200", "--truncate", "beginning", "hot-methods", file)
+            rows = re.findall(r"^(\S.*?)\(.*?\)? +(\d+) +[\d.]+%$", view, re.M)
+            shown = dict((name, int(count)) for name, count in rows)
+            assert shown and shown == {name: tops[name] for name in shown}, view
+
+
+def names_of(stack):
+    """The methods of a stack that `jfr print --json` prints, innermost first."""
+    names = []
+    for frame in stack["frames"]:
+        cls = frame["method"]["type"]["name"].replace("/", ".")
+        names.append(f"{cls}.{frame['method']['name']}" if cls else frame["method"]["name"])
+    return names
 
 
 def check_csv(recording):
     with open(recording.export("csv"), newline="") as file:
         rows = list(csv.DictReader(file))
-    for metric in METRICS:
+    for metric in recording.metrics:
         sums = collections.Counter()
         for row in rows:
-            sums[f"{row['class']}.{row['method']}"] += int(row[f"{metric}_self"])
+            sums[f"{row['class']}.{row['method']}" if row["class"] else row["method"]] += int(row[f"{metric}_self"])
         equal(f"csv {metric}", {k: v for k, v in sums.items() if v}, recording.self_by_method(metric))
 
 
 def check_hprof_text(recording):
+    metric = "samples" if "samples" in recording.metrics else recording.work_metric
     text = recording.export("hprof-text").read_text()
     total = int(re.search(r"^CPU SAMPLES BEGIN \(total = (\d+)\)", text, re.M).group(1))
-    rows = re.findall(r"^ *(\d+) +([\d.]+)% +([\d.]+)% +(\d+) +(\d+) (\S+)$", text, re.M)
+    rows = re.findall(r"^ *(\d+) +([\d.]+)% +([\d.]+)% +(\d+) +(\d+) (.+)$", text, re.M)
     sums = collections.Counter()
     for rank, _, _, count, trace, name in rows:
         sums[name.replace("/", ".")] += int(count)
         top = re.search(rf"^TRACE {trace}: \(thread=\d+\)\n\t([^(\n]+)\(", text, re.M)
         assert top.group(1) == name, (trace, name)
-    equal("hprof-text", dict(sums), recording.self_by_method("bytecodes"))
+    equal("hprof-text", dict(sums), recording.self_by_method(metric))
     assert total == sum(sums.values()) and [int(r[0]) for r in rows] == list(range(1, len(rows) + 1))
+    if recording.kind == "time":
+        text = recording.export("hprof-text", "--metric", "wall_ns").read_text()
+        total = int(re.search(r"^CPU TIME \(ms\) BEGIN \(total = (\d+)\)", text, re.M).group(1))
+        assert total == round(sum(recording.self_by_method("wall_ns").values()) / 1e6), total
 
 
 def check_firefox(recording):
@@ -168,31 +201,59 @@ def check_firefox(recording):
         ["node", cli, "--daemon", file, "--session", "test"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        text = firefox(cli, environment, "thread", "functions", "--limit", "100000")
+        threads = firefox(cli, environment, "profile", "info", "--all")
+        main = re.search(r"(t-\d+): main\b", threads).group(1)
+        text = firefox(cli, environment, "thread", "functions", "--thread", main, "--limit", "100000")
     finally:
         daemon.terminate()
         daemon.wait()
-    rows = re.findall(r"^ +f-\d+\. ([^(]+)\(.*\) - self: (\d+) ", text, re.M)
+    expected = recording.in_thread(recording.work_metric, "main")
+    rows = re.findall(r"^ +f-\d+\. (.+?)(?:\(.*\))? - self: ([\d.,]+)(ms|s)? ", text, re.M)
     sums = collections.Counter()
-    for name, value in rows:
-        sums[name] += int(value)
-    equal("firefox", {k: v for k, v in sums.items() if v}, recording.self_by_method("bytecodes"))
+    for name, value, unit in rows:
+        sums[name] += float(value.replace(",", "")) * {"ms": 1e6, "s": 1e9}.get(unit, 1)
+    if recording.kind == "exact":
+        equal("firefox", {k: int(v) for k, v in sums.items() if v}, expected)
+    else:  # it shows times rounded
+        assert {k for k, v in sums.items() if v} == set(expected), text
+        wrong = {k: (sums[k], v) for k, v in expected.items() if abs(sums[k] - v) > max(1e6, v / 100)}
+        assert not wrong, wrong
 
 
-def check_speedscope(recording):
+def speedscope(recording, file):
+    """What its viewer shows: {profile: {function: self value}}."""
     if not shutil.which("node"):
         raise Skipped("node is not installed")
-    command = ["node", str(HERE / "speedscope.mjs"), str(recording.export("speedscope"))]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    result = subprocess.run(["node", str(HERE / "speedscope.mjs"), str(file)], capture_output=True, text=True, timeout=200)
     if result.returncode == 77:
         raise Skipped(result.stdout.strip())
     assert result.returncode == 0, result.stdout + result.stderr
-    shown = json.loads(result.stdout)
-    for metric in METRICS:
-        sums = collections.Counter()
-        for name, value in shown[f"main: {metric}"].items():
+    shown = {}
+    for profile, functions in json.loads(result.stdout).items():
+        sums = shown[profile] = collections.Counter()
+        for name, value in functions.items():
             sums[name.split("(")[0]] += value
-        equal(f"speedscope {metric}", {k: v for k, v in sums.items() if v}, recording.self_by_method(metric))
+    return shown
+
+
+def check_speedscope(recording):
+    file = recording.export("speedscope")
+    document = json.loads(file.read_text())
+    assert document["profiles"][document["activeProfileIndex"]]["name"] == f"main: {recording.work_metric}"
+    shown = speedscope(recording, file)
+    for metric in recording.metrics:
+        if metric in UNITS:
+            continue  # shown rounded
+        sums = {k: v for k, v in shown[f"main: {metric}"].items() if v}
+        equal(f"speedscope {metric}", sums, recording.in_thread(metric, "main"))
+
+
+def check_collapsed_in_speedscope(recording):
+    metric = "samples" if "samples" in recording.metrics else "calls"
+    shown = speedscope(recording, recording.export("collapsed", "--metric", metric))
+    assert len(shown) == 1, list(shown)
+    sums = {k: v for k, v in next(iter(shown.values())).items() if v}
+    equal("collapsed in speedscope", sums, {k.replace(" ", "_"): v for k, v in recording.self_by_method(metric).items()})
 
 
 def firefox(cli, environment, *command):
@@ -205,19 +266,25 @@ def firefox(cli, environment, *command):
     raise AssertionError(f"profiler-cli {' '.join(command)}: {result.stderr}")
 
 
+def without_spaces(stack):
+    """As collapsed stacks have frames; the thread keeps its name."""
+    return (stack[0], *(frame.replace(" ", "_") for frame in stack[1:]))
+
+
 def check_collapsed(recording):
-    for metric in METRICS:
+    for metric in recording.metrics:
         stacks = collections.Counter()
         for line in recording.export("collapsed", "--metric", metric).read_text().splitlines():
             stack, value = line.rsplit(" ", 1)
             stacks[tuple(stack.split(";"))] += int(value)
-        place = METRICS.index(metric)
-        equal(f"collapsed {metric}", dict(stacks), {k: v[place] for k, v in recording.by_stack().items() if v[place]})
+        place = recording.metrics.index(metric)
+        expected = {without_spaces(k): v[place] for k, v in recording.by_stack().items() if v[place]}
+        equal(f"collapsed {metric}", dict(stacks), expected)
 
 
 def check_fixed_points(recording):
     """export, import, export: the same bytes."""
-    for form, options in (("pprof", ()), ("jfr", ()), ("collapsed", ("--metric", "calls"))):
+    for form, options in (("pprof", ()), ("jfr", ()), ("collapsed", ("--metric", recording.metrics[0]))):
         first = recording.export(form, *options).read_bytes()
         again = recording.work / f"again.{form}.sonde"
         run(recording.sonde, "import", recording.work / f"out.{form}", *options, "-o", again)
@@ -240,8 +307,7 @@ def check_flight_recordings(recording):
         expected = collections.Counter()
         for event in events["recording"]["events"]:
             values = event["values"]
-            frames = [f["method"]["type"]["name"].replace("/", ".") + "." + f["method"]["name"] for f in values["stackTrace"]["frames"]]
-            expected[";".join([values["sampledThread"]["javaName"], *reversed(frames)])] += 1
+            expected[";".join([values["sampledThread"]["javaName"], *reversed(names_of(values["stackTrace"]))])] += 1
         run(recording.sonde, "import", file, "-o", work / "spin.sonde")
         lines = run(recording.sonde, "export", work / "spin.sonde", "--to", "collapsed").splitlines()
         actual = {stack: int(value) for stack, value in (line.rsplit(" ", 1) for line in lines)}
@@ -255,39 +321,56 @@ CHECKS = {
     "pprof": check_pprof,
     "hprof-text": check_hprof_text,
     "jfr": check_jfr,
+    "fixed points": check_fixed_points,
+}
+ONCE = {"flight recordings": check_flight_recordings}  # the recording does not matter
+WEB = {
     "firefox": check_firefox,
     "speedscope": check_speedscope,
-    "fixed points": check_fixed_points,
-    "flight recordings": check_flight_recordings,
+    "collapsed in speedscope": check_collapsed_in_speedscope,
 }
+
+
+def recordings(sonde, work):
+    jdk = jdks()[-1]
+    classes = work / "classes"
+    run(jdk / "bin/javac", "--release", "17", "-d", classes, ROOT / "test/apps/demo/Inventory.java", HERE / "Spin.java")
+    for kind, options, program in (("exact", ("--no-jdk",), "demo.Inventory"), ("time", ("--mode", "cpu,wall"), "Spin")):
+        folder = work / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "recording.sonde"
+        run(sonde, "run", *options, "-o", file, "--", jdk / "bin/java", "-Xmx256m", "-cp", classes, program)
+        yield Recording(kind, sonde, file, folder)
+
+
+def succeeds(name, check, recording):
+    try:
+        check(recording)
+        print(f"ok       {recording.kind:5} {name}", flush=True)
+    except Skipped as reason:
+        print(f"skipped  {recording.kind:5} {name}: {reason}", flush=True)
+    except AssertionError as error:
+        print(f"FAILED   {recording.kind:5} {name}: {error}", flush=True)
+        return False
+    return True
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sonde", type=pathlib.Path)
     parser.add_argument("work", type=pathlib.Path)
-    parser.add_argument("--only", choices=CHECKS)
+    parser.add_argument("--only", choices={**CHECKS, **ONCE, **WEB})
+    parser.add_argument("--web", action="store_true", help="also the programs that come from npm")
     arguments = parser.parse_args()
-    work = arguments.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    jdk = jdks()[-1]
-    run(jdk / "bin/javac", "--release", "17", "-d", work / "classes", ROOT / "test/apps/demo/Inventory.java")
-    file = work / "inventory.sonde"
-    run(arguments.sonde, "run", "--no-jdk", "-o", file, "--", jdk / "bin/java", "-Xmx256m", "-cp", work / "classes", "demo.Inventory")
-    recording = Recording(arguments.sonde, file, work)
-    failed = False
-    for name, check in CHECKS.items():
-        if arguments.only not in (None, name):
-            continue
-        try:
-            check(recording)
-            print(f"ok       {name}")
-        except Skipped as reason:
-            print(f"skipped  {name}: {reason}")
-        except AssertionError as error:
-            print(f"FAILED   {name}: {error}")
-            failed = True
-    return 1 if failed else 0
+    wanted = {**CHECKS, **ONCE, **(WEB if arguments.web else {})}
+    if arguments.only:
+        wanted = {arguments.only: {**CHECKS, **ONCE, **WEB}[arguments.only]}
+    results = []
+    for recording in recordings(arguments.sonde.resolve(), arguments.work.resolve()):
+        for name, check in wanted.items():
+            if name not in ONCE or recording.kind == "exact":
+                results.append(succeeds(name, check, recording))
+    return 0 if all(results) else 1
 
 
 sys.exit(main())

@@ -34,7 +34,11 @@ await page.goto(`${origin}/index.html#profileURL=${encodeURIComponent(`${origin}
 await page.waitForFunction(() => document.body.innerText.includes('Sandwich'), null, { timeout: 60_000 });
 await page.keyboard.press('3');
 const shown = {};
-const profiles = JSON.parse(readFileSync(file)).profiles.map((profile) => profile.name);
+// Other formats than its own have one profile here.
+const text = readFileSync(file, 'utf8');
+const profiles = text.startsWith('{') ? JSON.parse(text).profiles.map((profile) => profile.name) : ['all'];
+const first = text.startsWith('{') ? (JSON.parse(text).activeProfileIndex ?? 0) : 0;
+for (let i = 0; i < first; ++i) await page.keyboard.press('p');
 for (const [i, name] of profiles.entries()) {
   if (i > 0) await page.keyboard.press('n');
   await page.waitForTimeout(500);
