@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompression (RFC 1952) of a file that may be hostile: memory grows with what arrives and ends at a limit.
+// Decompression (RFC 1952) of a file that may be hostile: no memory is taken before its size is
+// known, and none if that is above a limit.
 #pragma once
 
 #include <cstdint>
