@@ -9,7 +9,6 @@ Exit code 1: a case failed. 77: something needed is not built.
   --quick       oldest JDK only
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -26,14 +25,11 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stress"))
 
 import recordings  # noqa: E402
-from recordings import ROOT, Ended, Failed, Recording, execute  # noqa: E402
+from recordings import Ended, Failed, Recording, execute  # noqa: E402
+from runner import Skipped, chosen, make_parser, passes, prepare, summary  # noqa: E402
 
 NOBODY = 65534
 COMMANDS = (["report"], ["report", "--tree"], ["status"], ["export", "--to", "jsonl", "-o", "/dev/null"])
-
-
-class Skipped(Exception):
-    pass
 
 
 class Case:
@@ -510,48 +506,16 @@ CASES = {
 
 
 def run_case(arguments, jdk, name):
-    start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix=f"sonde-robust-{name}-") as folder:
         os.chmod(folder, 0o755)
-        case = Case(arguments, jdk, pathlib.Path(folder))
-        verdict = "ok"
-        try:
-            CASES[name](case)
-        except Skipped as reason:
-            verdict, case.note = "skipped", str(reason)
-        except Failed as error:
-            case.problems += str(error).splitlines()
-    if case.problems:
-        verdict = "FAILED"
-    print(f"{name:18} jdk {jdk.major:<3} {verdict:7} {time.monotonic() - start:6.1f} s  {case.note}", flush=True)
-    for problem in case.problems[:25]:
-        print(f"    {problem}", flush=True)
-    return not case.problems
+        return passes(Case(arguments, jdk, pathlib.Path(folder)), f"{name:18} jdk {jdk.major:<3}", CASES[name])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sonde", nargs="?", type=pathlib.Path, default=ROOT / "build/dev/sonde")
-    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/stress", help="compiled programs")
-    parser.add_argument("--cases")
-    parser.add_argument("--jdk")
-    parser.add_argument("--quick", action="store_true")
-    arguments = parser.parse_args()
-    arguments.sonde, arguments.work = arguments.sonde.resolve(), arguments.work.resolve()
-    jdks = recordings.find_jdks()
-    if not arguments.sonde.exists() or not jdks:
-        print(f"run: {arguments.sonde} or a JDK (tools/find_jdks) is missing; build it first", file=sys.stderr)
-        return 77
-    arguments.classes = arguments.work / "programs"
-    recordings.compile_programs(arguments.classes, jdks)
-    names = arguments.cases.split(",") if arguments.cases else list(CASES)
-    if unknown := [name for name in names if name not in CASES]:
-        parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(CASES)}")
-    if arguments.jdk:
-        jdks = [jdk for jdk in jdks if str(jdk.major) in arguments.jdk.split(",")]
-    results = [run_case(arguments, jdk, name) for jdk in (jdks[:1] if arguments.quick else jdks) for name in names]
-    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
-    return 0 if all(results) else 1
+    parser = make_parser(__doc__)
+    arguments, jdks = prepare(parser)
+    names = chosen(parser, arguments.cases, CASES, "case")
+    return summary([run_case(arguments, jdk, name) for jdk in (jdks[:1] if arguments.quick else jdks) for name in names])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ Exit code 1: a case failed. 77: something needed is not built.
   --gc          a selection of cases with every garbage collector, compiler and verifier configuration
 """
 
-import argparse
 import collections
 import os
 import pathlib
@@ -21,7 +20,8 @@ import sys
 import time
 
 import recordings
-from recordings import ROOT, Failed
+from recordings import Failed
+from runner import chosen, make_parser, passes, prepare, summary
 
 CONFIGURATIONS = {
     "g1": ["-XX:+UseG1GC"],
@@ -241,67 +241,31 @@ CASES = {
 }
 
 
-def run_case(arguments, jdk, name, label, options):
-    start = time.monotonic()
-    case = Case(arguments, jdk, f"{name}.{label}", options)
-    try:
-        CASES[name][1](case, arguments.quick)
-    except Failed as error:
-        case.problems += str(error).splitlines()
-    verdict = "FAILED" if case.problems else "ok"
-    print(f"{name:17} jdk {jdk.major:<3} {label:16} {verdict:7} {time.monotonic() - start:6.1f} s  {case.note}", flush=True)
-    for problem in case.problems[:20]:
-        print(f"    {problem}", flush=True)
-    if not case.problems and not arguments.keep:
+def run_case(arguments, jdk, name, label):
+    case = Case(arguments, jdk, f"{name}.{label}", CONFIGURATIONS.get(label, []))
+    passed = passes(case, f"{name:17} jdk {jdk.major:<3} {label:16}", lambda c: CASES[name][1](c, arguments.quick))
+    if passed and not arguments.keep:
         recordings.remove(case.out)
-    return not case.problems
-
-
-def chosen(parser, text, known, what):
-    names = text.split(",") if text else list(known)
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        parser.error(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
-    return names
+    return passed
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sonde", nargs="?", type=pathlib.Path, default=ROOT / "build/dev/sonde")
-    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/stress", help="classes and recordings")
-    parser.add_argument("--cases")
-    parser.add_argument("--jdk")
+    parser = make_parser(__doc__)
     parser.add_argument("--config", help=f"with --gc, only these: {', '.join(CONFIGURATIONS)}")
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--flat", action="store_true")
     parser.add_argument("--gc", action="store_true")
     parser.add_argument("--keep", action="store_true", help="keep the recordings of cases that pass, too")
-    arguments = parser.parse_args()
-    arguments.sonde, arguments.work = arguments.sonde.resolve(), arguments.work.resolve()
-    jdks = recordings.find_jdks()
-    if not arguments.sonde.exists() or not jdks:
-        print(f"run: {arguments.sonde} or a JDK (tools/find_jdks) is missing; build it first", file=sys.stderr)
-        return 77
-    arguments.classes = arguments.work / "programs"
-    recordings.compile_programs(arguments.classes, jdks)
-
-    majors = chosen(parser, arguments.jdk, [str(jdk.major) for jdk in jdks], "JDK")
+    arguments, jdks = prepare(parser)
     selected = FLAT_CASES if arguments.flat else GC_CASES if arguments.gc else CASES
     names = chosen(parser, arguments.cases or ",".join(selected), CASES, "case")
     labels = chosen(parser, arguments.config, CONFIGURATIONS, "configuration") if arguments.gc else ["default"]
-    passed = failed = 0
-    for jdk in (jdk for jdk in jdks if str(jdk.major) in majors):
+    results = []
+    for jdk in jdks:
         for label in labels:
             first, last = EXISTS.get(label, (17, 99))
-            if not first <= jdk.major <= last:
-                continue
-            for name in names:
-                if jdk.major < CASES[name][0]:
-                    continue
-                ok = run_case(arguments, jdk, name, label, CONFIGURATIONS.get(label, []))
-                passed, failed = passed + ok, failed + (not ok)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+            if first <= jdk.major <= last:
+                results += [run_case(arguments, jdk, name, label) for name in names if jdk.major >= CASES[name][0]]
+    return summary(results)
 
 
 if __name__ == "__main__":
