@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/modified_utf8.h"
+#include "base/primitive_name.h"
 #include "classfile/descriptor.h"
 
 namespace sonde::classfile {
@@ -29,21 +30,6 @@ void append_floating(std::string& out, T value, char suffix) {
     if (digits.find_first_of(".e") == std::string_view::npos) out += ".0";
   }
   out += suffix;
-}
-
-std::string_view primitive_name(char type) {
-  switch (type) {
-    case 'B': return "byte";
-    case 'C': return "char";
-    case 'D': return "double";
-    case 'F': return "float";
-    case 'I': return "int";
-    case 'J': return "long";
-    case 'S': return "short";
-    case 'V': return "void";
-    case 'Z': return "boolean";
-    default: return {};
-  }
 }
 
 std::string_view word_for(Tag tag) {

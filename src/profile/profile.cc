@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/primitive_name.h"
+
 namespace sonde::profile {
 
 Profile::Profile() {
@@ -66,24 +68,6 @@ Result<void> Profile::assign_threads() {
   return {};
 }
 
-namespace {
-
-std::string_view primitive_name(char c) {
-  switch (c) {
-    case 'B': return "byte";
-    case 'C': return "char";
-    case 'D': return "double";
-    case 'F': return "float";
-    case 'I': return "int";
-    case 'J': return "long";
-    case 'S': return "short";
-    case 'Z': return "boolean";
-    default: return {};
-  }
-}
-
-}  // namespace
-
 std::string parameter_list(std::string_view descriptor) {
   if (!descriptor.starts_with('(')) return std::string(descriptor);
   std::string out = "(";
@@ -101,7 +85,7 @@ std::string parameter_list(std::string_view descriptor) {
       i = end + 1;
     } else {
       const std::string_view name = primitive_name(descriptor[i++]);
-      if (name.empty()) return std::string(descriptor);
+      if (name.empty() || name == "void") return std::string(descriptor);
       out += name;
     }
     for (; dimensions != 0; --dimensions) out += "[]";
