@@ -97,11 +97,14 @@ std::string DiffView::name_of(const DiffRow& row, Grouping grouping) const {
 
 ChangedRows changed_rows(const DiffView& view, Grouping grouping) {
   ChangedRows changed;
-  std::unordered_set<std::string> accepted = profile::accepted_names(view.a, view.filter, grouping);
-  accepted.merge(profile::accepted_names(view.b, view.filter, grouping));
+  std::unordered_set<std::string> accepted;
+  if (!view.filter.accepts_everything()) {
+    accepted = profile::accepted_names(view.a, view.filter, grouping);
+    accepted.merge(profile::accepted_names(view.b, view.filter, grouping));
+  }
   const profile::Comparison& comparison = view.comparison;
   for (DiffRow& row : profile::diff_by(view.side_a, view.side_b, grouping)) {
-    if (!accepted.contains(row.name)) continue;
+    if (!view.filter.accepts_everything() && !accepted.contains(row.name)) continue;
     const bool is_changed =
         comparison.change(row.a.self, row.b.self) != 0 || comparison.change(row.a.total, row.b.total) != 0;
     if (!is_changed) continue;

@@ -81,7 +81,7 @@ export function App({ profile }: { profile: Profile }) {
   const scene: Scene = useMemo(() => {
     const scales = tree.total.map((column) => (state.comparison === 'amounts' ? 1 : 1 / Math.max(1, column[0])));
     const thread = state.thread < 0 ? 'all' : profile.threads[state.thread];
-    const rootName = `${thread}: ${tree.total.map((column) => amount(column[0], metric)).join(' → ')} ${metric.name}`;
+    const rootName = `${thread}: ${tree.total.map((column) => amount(column[0], metric)).join(' → ')} ${metric.label}`;
     return { tree, layout, names, colorOf, scales, matches, palette: dark ? DARK : LIGHT, rootName };
   }, [tree, layout, matches, dark, state.comparison]);
 

@@ -191,20 +191,24 @@ class Tree {
   std::unordered_map<std::string, std::uint32_t> method_numbers_;
 };
 
-std::vector<profile::MetricInfo> types_of_both(const profile::Profile& profile, const profile::Profile* other) {
-  std::vector<profile::MetricInfo> types = profile::metrics_of(profile);
-  if (other == nullptr) return types;
-  for (const profile::MetricInfo& type : profile::metrics_of(*other)) {
-    const auto is_same = [&](const profile::MetricInfo& t) { return t.metric == type.metric; };
-    if (std::ranges::none_of(types, is_same)) types.push_back(type);
+// Those that one of them has. What says most stands last: that is what the page shows first.
+std::vector<profile::MetricInfo> metrics_of_both(const profile::Profile& profile, const profile::Profile* other) {
+  std::vector<profile::MetricInfo> metrics = profile::metrics_of(profile);
+  if (other != nullptr) {
+    for (const profile::MetricInfo& info : profile::metrics_of(*other)) {
+      const auto is_same = [&](const profile::MetricInfo& m) { return m.metric == info.metric; };
+      if (std::ranges::none_of(metrics, is_same)) metrics.push_back(info);
+    }
   }
-  return types;
+  const auto work = profile::common_metric_of_work(profile, other != nullptr ? *other : profile);
+  std::ranges::stable_partition(metrics, [&](const profile::MetricInfo& m) { return m.metric != work; });
+  return metrics;
 }
 
 }  // namespace
 
 std::string page_data(const profile::Profile& profile, const profile::Profile* other) {
-  const std::vector<profile::MetricInfo> types = types_of_both(profile, other);
+  const std::vector<profile::MetricInfo> types = metrics_of_both(profile, other);
   Tree tree(types);
   tree.add(profile);
   if (other != nullptr) tree.add(*other);
@@ -213,7 +217,8 @@ std::string page_data(const profile::Profile& profile, const profile::Profile* o
   std::string json = "{\"version\":1,\"recordings\":[" + recording_json(profile);
   if (other != nullptr) json += "," + recording_json(*other);
   json += "],\"metrics\":" + json_array(types, [](const profile::MetricInfo& type) {
-            return "{\"name\":\"" + std::string(type.name) + "\",\"unit\":\"" + std::string(type.unit) + "\"}";
+            return "{\"name\":\"" + std::string(type.name) + "\",\"label\":\"" + std::string(type.label) +
+                   "\",\"unit\":\"" + std::string(type.unit) + "\"}";
           });
   json += ",\"threads\":" + tree.threads_json() + ",\"classes\":" + tree.classes_json() +
           ",\"files\":" + tree.files_json() + ",\"methods\":" + tree.methods_json() +

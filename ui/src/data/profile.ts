@@ -14,7 +14,8 @@ export interface Recording {
 }
 
 export interface Metric {
-  name: string;
+  name: string; // as on the command line
+  label: string; // for people
   unit: string;
 }
 

@@ -201,7 +201,7 @@ function Tooltip({ profile, metric, scene, hover, width }: Props & { hover: { no
         <tbody>
           {tree.total.map((_, r) => (
             <tr key={r}>
-              <td>{tree.total.length > 1 ? (r === 0 ? 'before' : 'after') : unit.name}</td>
+              <td>{tree.total.length > 1 ? (r === 0 ? 'before' : 'after') : unit.label}</td>
               <td>{amount(tree.total[r][node], unit)}</td>
               <td>{percent(share(r))}</td>
               <td class="faint">self {amount(tree.self[r][node], unit)}</td>

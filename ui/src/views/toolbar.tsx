@@ -46,7 +46,7 @@ export function Toolbar({ profile, state, searchBox, matched, change, onSave, on
       <select id="metric" title="Metric (m)" value={state.metric} onChange={(e) => change({ metric: Number(chosen(e)) })}>
         {profile.metrics.map((metric, i) => (
           <option key={metric.name} value={i}>
-            {metric.name}
+            {metric.label}
           </option>
         ))}
       </select>
