@@ -30,6 +30,9 @@ std::uint32_t hash_of(Bytes bytes) {
   return static_cast<std::uint32_t>(hash);
 }
 
+// More than a pass has.
+constexpr std::size_t kMaxKnownRefs = 16;
+
 bool equal(Bytes a, Bytes b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0; }
 
 }  // namespace
@@ -41,6 +44,7 @@ void PoolBuilder::reset(const ConstantPool& pool) {
   added_.clear();
   added_entries_.clear();
   table_.clear();
+  known_refs_.clear();
 }
 
 Bytes PoolBuilder::entry_at(std::uint16_t index) const {
@@ -133,8 +137,19 @@ PoolIndex PoolBuilder::name_and_type(std::string_view name, std::string_view des
 }
 
 PoolIndex PoolBuilder::method_ref(const MemberRef& ref) {
+  const auto same = [&](const KnownRef& known) {
+    return known.name == ref.name && known.descriptor == ref.descriptor && known.class_name == ref.class_name;
+  };
+  if (const auto known = std::ranges::find_if(known_refs_, same); known != known_refs_.end()) return known->index;
   const PoolIndex owner = class_info(ref.class_name);
-  return two_indices(Tag::kMethodref, owner, name_and_type(ref.name, ref.descriptor));
+  const PoolIndex index = two_indices(Tag::kMethodref, owner, name_and_type(ref.name, ref.descriptor));
+  if (known_refs_.size() < kMaxKnownRefs) {
+    known_refs_.push_back({.class_name = std::string(ref.class_name),
+                           .name = std::string(ref.name),
+                           .descriptor = std::string(ref.descriptor),
+                           .index = index});
+  }
+  return index;
 }
 
 }  // namespace sonde::classfile

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,12 @@ class PoolBuilder {
   // Open addressing over entry bytes, built when the first entry is asked for: most classes need none.
   std::vector<std::uint16_t> table_;
   std::vector<std::uint8_t> scratch_;
+  // The few methods that passes call again and again.
+  struct KnownRef {
+    std::string class_name, name, descriptor;
+    PoolIndex index;
+  };
+  std::vector<KnownRef> known_refs_;
 };
 
 }  // namespace sonde::classfile

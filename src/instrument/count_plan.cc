@@ -21,7 +21,8 @@ bool may_throw(Instruction insn) { return info_of(insn.opcode()).may_throw && !i
 
 }  // namespace
 
-Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, bool precise) {
+Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, Precision precision) {
+  precision_ = precision;
   TRY(graph_.build(code, BlockPolicy::kDefault));
   segments_.clear();
   exposures_.assign(code.length(), {});
@@ -29,12 +30,12 @@ Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, 
   after_constructor_call_ = 0;
   find_constructor_calls(code, stack_maps);
   // With handlers a path that an exception left may come back to where it would have gone, so blocks must be counted.
-  single_path_ = graph_.is_single_path() && code.exceptions().empty();
+  single_path_ = graph_.is_single_path() && code.exceptions().empty() && precision != Precision::kShortBlocks;
   if (single_path_) {
-    plan_single_path(code, precise);
+    plan_single_path(code);
   } else {
     plan_segments(code);
-    expose_segments(code, precise);
+    expose_segments(code);
   }
   return {};
 }
@@ -51,7 +52,7 @@ void CountPlan::find_constructor_calls(const Code& code, const StackMapTable& st
   }
 }
 
-void CountPlan::plan_single_path(const Code& code, bool precise) {
+void CountPlan::plan_single_path(const Code& code) {
   run_.clear();
   for (BlockId block(0);;) {
     const Block& b = graph_.block(block);
@@ -72,12 +73,16 @@ void CountPlan::plan_single_path(const Code& code, bool precise) {
     exposures_[pc.value()] = {.coverable = kinds_[pc.value()] == Kind::kOther && !is_return(insn.opcode()),
                               .throws = may_throw(insn),
                               .uninitialized = uninitialized_this_[pc.value()] != 0,
-                              .unexecuted = precise ? counted - i - 1 : 0};
+                              .unexecuted = precision_ == Precision::kPads ? counted - i - 1 : 0};
   }
 }
 
-bool CountPlan::ends_segment(Instruction insn) const {
-  return kinds_[insn.pc().value()] == Kind::kConstructorCall || flow_of(insn.opcode()) == Flow::call;
+std::optional<Segment> CountPlan::segment_behind(Instruction insn) const {
+  using Start = Segment::Start;
+  if (kinds_[insn.pc().value()] == Kind::kConstructorCall) return Segment{Start::kConstructorCall, insn.pc()};
+  if (flow_of(insn.opcode()) == Flow::call) return Segment{Start::kSubroutine, insn.pc()};
+  if (precision_ == Precision::kShortBlocks && may_throw(insn)) return Segment{Start::kBlock, insn.next_pc()};
+  return std::nullopt;
 }
 
 void CountPlan::plan_segments(const Code& code) {
@@ -88,16 +93,14 @@ void CountPlan::plan_segments(const Code& code) {
     for (Pc pc = block.start; pc < block.end; pc = code.at(pc).next_pc()) {
       ++segments_.back().bytecodes;
       const Instruction insn = code.at(pc);
-      if (!ends_segment(insn) || insn.next_pc() >= block.end) continue;
-      const bool constructor_call = kinds_[pc.value()] == Kind::kConstructorCall;
-      segments_.push_back(
-          {.start = constructor_call ? Segment::Start::kConstructorCall : Segment::Start::kSubroutine, .at = pc});
+      if (insn.next_pc() >= block.end) break;
+      if (const std::optional<Segment> next = segment_behind(insn)) segments_.push_back(*next);
     }
   }
 }
 
 // Instructions that cannot throw share the exposure of the next one that can, so that ranges are few.
-void CountPlan::expose_segments(const Code& code, bool precise) {
+void CountPlan::expose_segments(const Code& code) {
   for (const Segment& segment : segments_) {
     const bool behind_call =
         segment.start == Segment::Start::kConstructorCall || segment.start == Segment::Start::kSubroutine;
@@ -109,7 +112,8 @@ void CountPlan::expose_segments(const Code& code, bool precise) {
     for (std::size_t i = run_.size(); i-- > 0;) {
       const Instruction insn = code.at(run_[i]);
       throws = throws || may_throw(insn);
-      if (precise && may_throw(insn)) unexecuted = static_cast<std::int32_t>(run_.size() - i - 1);
+      if (precision_ == Precision::kPads && may_throw(insn))
+        unexecuted = static_cast<std::int32_t>(run_.size() - i - 1);
       exposures_[run_[i].value()] = {.coverable = !is_return(insn.opcode()) && kinds_[run_[i].value()] == Kind::kOther,
                                      .throws = throws,
                                      .uninitialized = uninitialized_this_[run_[i].value()] != 0,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,11 +15,18 @@
 
 namespace sonde::instrument {
 
+// What is counted of a block that an exception leaves in the middle.
+enum class Precision : std::uint8_t {
+  kPads,         // what was executed: a landing pad for each instruction that may throw takes back what lies behind it
+  kShortBlocks,  // the same: a block ends at each instruction that may throw ("precise" in papers/001)
+  kWholeBlocks,  // all of it ("default" in papers/001)
+};
+
 // A run of instructions that is counted as a whole, at its start.
 struct Segment {
   enum class Start : std::uint8_t {
     kEntry,            // where the method begins, and nowhere else
-    kBlock,            // a block: however control arrives
+    kBlock,            // a block, or a part of one: however control arrives
     kConstructorCall,  // behind super() or this(), before which the count was handed over
     kSubroutine,       // behind jsr, when the subroutine is back
   };
@@ -37,9 +45,10 @@ struct Exposure {
 
 class CountPlan {
  public:
-  Result<void> make(const classfile::Code& code, const classfile::StackMapTable& stack_maps, bool precise);
+  Result<void> make(const classfile::Code& code, const classfile::StackMapTable& stack_maps, Precision precision);
 
-  // Every normal execution runs the same bytecodes: no count is kept, calls x constant_bytecodes() tells.
+  // Every normal execution runs the same bytecodes: no count is kept, calls x constant_bytecodes() tells. Never with
+  // short blocks.
   [[nodiscard]] bool is_single_path() const { return single_path_; }
   [[nodiscard]] std::int32_t constant_bytecodes() const { return constant_bytecodes_; }
   // Single path through a constructor: what lies behind super() and is added at the end, if the end is reached.
@@ -59,12 +68,14 @@ class CountPlan {
   };
 
   void find_constructor_calls(const classfile::Code& code, const classfile::StackMapTable& stack_maps);
-  void plan_single_path(const classfile::Code& code, bool precise);
+  void plan_single_path(const classfile::Code& code);
   void plan_segments(const classfile::Code& code);
-  void expose_segments(const classfile::Code& code, bool precise);
-  bool ends_segment(classfile::Instruction insn) const;
+  void expose_segments(const classfile::Code& code);
+  // How a segment begins behind this instruction; nothing if it goes on.
+  [[nodiscard]] std::optional<Segment> segment_behind(classfile::Instruction insn) const;
 
   classfile::ControlFlowGraph graph_;
+  Precision precision_ = Precision::kPads;
   bool single_path_ = false;
   std::int32_t constant_bytecodes_ = 0;
   std::int32_t after_constructor_call_ = 0;

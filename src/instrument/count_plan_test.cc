@@ -33,10 +33,10 @@ std::string text_of(const CountPlan& plan, const Code& code) {
   return out.str();
 }
 
-std::string plan_of(TestClass& cls, bool precise = true) {
+std::string plan_of(TestClass& cls, Precision precision = Precision::kPads) {
   const ParsedMethod method(cls);
   CountPlan plan;
-  EXPECT_TRUE(plan.make(method.code(), StackMapTable(), precise).ok());
+  EXPECT_TRUE(plan.make(method.code(), StackMapTable(), precision).ok());
   return text_of(plan, method.code());
 }
 
@@ -90,13 +90,54 @@ TEST(CountPlan, WholeBlocksTakeNothingBack) {
         arraylength
         pop
  other: return)");
-  EXPECT_EQ(plan_of(cls, false), "entry at 0: 2\nblock at 4: 3\nblock at 7: 1\n4: -0\n5: -0\n");
+  EXPECT_EQ(plan_of(cls, Precision::kWholeBlocks), "entry at 0: 2\nblock at 4: 3\nblock at 7: 1\n4: -0\n5: -0\n");
 }
 
 TEST(CountPlan, WholeBlocksTakeNothingBackOnASinglePathEither) {
   TestClass cls;
   assemble(cls, "aload_0\n arraylength\n ireturn");
-  EXPECT_EQ(plan_of(cls, false), "constant 3 + 0\n1: -0\n");
+  EXPECT_EQ(plan_of(cls, Precision::kWholeBlocks), "constant 3 + 0\n1: -0\n");
+}
+
+TEST(CountPlan, AShortBlockEndsAtEachInstructionThatMayThrow) {
+  TestClass cls;
+  assemble(cls, R"(
+      aload_0
+      getfield a/B.x I
+      iload_1
+      idiv
+      ireturn)");
+  EXPECT_EQ(plan_of(cls, Precision::kShortBlocks), R"(entry at 0: 2
+block at 4: 2
+block at 6: 1
+0: -0
+1: -0
+4: -0
+5: -0
+)") << "and there is no constant, though there is one path";
+}
+
+TEST(CountPlan, AShortBlockBehindSuperBeginsThere) {
+  TestClass cls;
+  cls.super_name = "a/Parent";
+  cls.method_name = "<init>";
+  cls.method_flags = kAccPublic;
+  assemble(cls, R"(
+      aload_0
+      getstatic a/B.x I
+      invokespecial a/Parent.<init>(I)V
+      aload_0
+      invokevirtual a/B.f()V
+      return)");
+  EXPECT_EQ(plan_of(cls, Precision::kShortBlocks), R"(entry at 0: 2
+block at 4: 1
+behind super at 4: 2
+block at 11: 1
+0!: -0
+1!: -0
+7: -0
+8: -0
+)");
 }
 
 TEST(CountPlan, BytecodesBehindSuperAreCountedWhenItIsBack) {

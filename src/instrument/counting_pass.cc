@@ -33,9 +33,19 @@ constexpr MemberRef kFlatEnterSink{kFlatRuntime, "enterSink", "()J"};
 constexpr MemberRef kFlatExitSink{kFlatRuntime, "exitSink", "(J)V"};
 
 constexpr std::uint32_t kMaxSites = 65535;
-// HotSpot's verifier looks at every row of the exception table for every instruction: 1000 rows take it 3 ms, 4000 take
-// it 40 (docs/design/0004). Methods with so many are initialisers of tables, where exceptions are not to be expected.
-constexpr std::size_t kMaxRows = 1000;
+// HotSpot's verifier looks at every row of the exception table for every instruction (docs/design/0004).
+constexpr std::size_t kMaxRowsTimesInstructions = 10000;
+
+// With a row and a landing pad for each instruction that may throw.
+bool is_long_to_verify(const Code& code) {
+  std::size_t instructions = 0;
+  std::size_t rows = 0;
+  for (const Instruction insn : code.instructions()) {
+    ++instructions;
+    if (info_of(insn.opcode()).may_throw) ++rows;
+  }
+  return rows * instructions > kMaxRowsTimesInstructions;
+}
 
 // Every constructor ends up there, and it does nothing: a probe per object would say what `new` says already.
 bool is_root_constructor(const MemberRef& method) {
@@ -73,12 +83,13 @@ constexpr FlatCalls kFlatCallsOfJdk = {.hit = {kFlatRuntime, "hitOfJdk", "(I)V"}
 }  // namespace
 
 Result<void> CountingPass::apply(CodeEditor& code, const MethodToCount& method, CountedMethod& counted) {
-  const Precision precision = method.precision;
+  const bool too_many_pads = method.precision == Precision::kPads && is_long_to_verify(code.code());
+  const Precision precision = too_many_pads ? Precision::kShortBlocks : method.precision;
   id_ = static_cast<std::int32_t>(method.id);
   calls_of_flat_ = method.of_jdk ? &kFlatCallsOfJdk : &kFlatCalls;
   pads_.clear();
   leaving_pads_.clear();
-  TRY(plan_.make(code.code(), code.stack_maps(), precision == Precision::kPrecise));
+  TRY(plan_.make(code.code(), code.stack_maps(), precision));
   find_calls(code.code(), counted);
   if (counted.sites.size() > kMaxSites) {
     return Error{ErrorCode::kTooLarge, "has more than 65535 call sites", {.path = "Code", .byte_offset = {}}};
@@ -91,10 +102,6 @@ Result<void> CountingPass::apply(CodeEditor& code, const MethodToCount& method, 
   insert_calls(code);
   insert_exits(code);
   insert_handlers(code);
-  if (precision == Precision::kPrecise && code.handlers().size() > kMaxRows) {
-    return Error{
-        ErrorCode::kTooLarge, "has too many places that throw", {.path = "exception table", .byte_offset = {}}};
-  }
   return {};
 }
 
@@ -354,7 +361,7 @@ Result<void> CountingPass::apply_sink(CodeEditor& code) {
   const bool calls =
       std::any_of(instructions.begin(), instructions.end(), [](Instruction insn) { return is_invoke(insn.opcode()); });
   if (!calls) return {};
-  TRY(plan_.make(code.code(), code.stack_maps(), false));
+  TRY(plan_.make(code.code(), code.stack_maps(), Precision::kWholeBlocks));
   const LocalIndex site = code.new_local(LocalType::kLong);
   const LocalIndex hidden = flat_ ? site : code.new_local(LocalType::kLong);
   code.at_entry(code.snippet([&](CodeBuilder& b) {

@@ -27,7 +27,9 @@
 // Bytecodes are counted per block with one addition at its start. An exception leaves a block in the middle: each
 // instruction that may throw has its own range in the exception table, which leads to a landing pad that takes back
 // the k instructions behind it and goes on to the original handler or out of the method. So the normal path pays
-// nothing for being precise. Code that would pass 64 KiB gets one pad for all (k = 0): whole blocks are counted.
+// nothing for being precise. In long methods so many ranges would keep the verifier busy: there a block ends at each
+// instruction that may throw, so that an addition follows it and one pad serves all (k = 0). Code that would pass 64
+// KiB is counted by whole blocks.
 //
 // A constructor's call of super() or this() cannot be inside a range. On a single path what precedes it is the
 // constant part of the count; otherwise the count is added to the node just before the call. So nothing is lost when
@@ -68,7 +70,6 @@ struct CountedMethod {
 
 struct FlatCalls;  // the methods of java.lang.SondeFlat, for one kind of caller
 
-enum class Precision : std::uint8_t { kPrecise, kWholeBlocks };
 enum class Contexts : std::uint8_t { kTree, kNone };
 
 struct MethodToCount {

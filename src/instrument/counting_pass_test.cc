@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "classfile/test_class.h"
 #include "instrument/test_pass.h"
 
@@ -28,7 +30,7 @@ Counted count(TestClass& cls, const KnownMethods& known = {}, Contexts contexts 
   FixedIds ids;
   CountingPass pass(known, ids, contexts);
   Counted result;
-  const MethodToCount which = {.id = 7, .of_jdk = false, .precision = Precision::kPrecise};
+  const MethodToCount which = {.id = 7, .of_jdk = false, .precision = Precision::kPads};
   const Instrumented method =
       instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, which, result.method); });
   result.listing = method.code + method.handlers;
@@ -51,6 +53,19 @@ TEST(CountingPass, AGetterThatMayThrowHasAPadThatTakesTheRestBack) {
   EXPECT_EQ(count(cls).listing,
             "bipush leaf aload_0 getfield ireturn "
             "iconst_m1 bipush correctLeaf athrow [6..9->10]");
+}
+
+// 101 divisions in 303 instructions: every instruction would be compared with 101 rows.
+TEST(CountingPass, ALongMethodThatMayThrowAnywhereHasOnePad) {
+  TestClass cls;
+  cls.max_locals = 1;
+  std::string divisions = "iload_0\n";
+  for (int i = 0; i < 101; ++i) divisions += "iload_0\n idiv\n";
+  assemble(cls, divisions + "ireturn");
+  const Counted counted = count(cls);
+  EXPECT_EQ(counted.method.constant_bytecodes, 0u);
+  EXPECT_TRUE(counted.listing.starts_with("iconst_3 istore iload_0 iload_0 idiv iinc iload_0 idiv iinc iload_0 idiv"));
+  EXPECT_EQ(std::ranges::count(counted.listing, '['), 1) << counted.listing;
 }
 
 TEST(CountingPass, ALeafWithBranchesCountsInALocal) {

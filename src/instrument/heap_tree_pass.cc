@@ -18,7 +18,7 @@ constexpr MemberRef kResume{kNode, "resume", "(Ljava/lang/SondeNode;)V"};
 }  // namespace
 
 Result<void> HeapTreePass::apply(CodeEditor& code, std::uint32_t method_id, CountedMethod& counted) {
-  TRY(plan_.make(code.code(), code.stack_maps(), false));
+  TRY(plan_.make(code.code(), code.stack_maps(), Precision::kWholeBlocks));
   const std::uint16_t line = code.code().line_at(Pc(0)).value_or(0);
   counted = {.is_leaf = false, .constant_bytecodes = 0, .first_line = line, .sites = {{.pc = 0, .line = line}}};
   caller_local_ = code.new_local(kNode);

@@ -43,7 +43,7 @@ class SamplingPassTest : public ::testing::Test {
     FixedIds ids;
     SamplingPass pass(known, ids, sites, context_from, jdk_counts);
     CountedMethod counted;
-    const MethodToCount which = {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPrecise};
+    const MethodToCount which = {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPads};
     return instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, which, counted); }).code;
   }
 

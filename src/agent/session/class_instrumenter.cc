@@ -130,7 +130,7 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
   const auto try_with = [&](Precision precision) {
     return try_to_count(method, {.id = id, .of_jdk = of_jdk, .precision = precision});
   };
-  auto counted = try_with(options_.precise ? Precision::kPrecise : Precision::kWholeBlocks);
+  auto counted = try_with(options_.precise ? Precision::kPads : Precision::kWholeBlocks);
   if (!counted.ok() && counted.error().code == ErrorCode::kTooLarge && options_.precise) {
     counted = try_with(Precision::kWholeBlocks);
     if (counted.ok()) arena_.count(Counter::kMethodsByBlocks);
