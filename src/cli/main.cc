@@ -101,6 +101,14 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
                   "bytecode instead: slower)")
       ->capture_default_str();
   app->add_flag("--follow", options.follow, "Record JVMs that the program starts, too: as NAME.PID.sonde");
+  app->add_option("--agent-class", options.agent_class,
+                  "A profiling agent of your own, loaded after the JVM has booted; with --mode exact or bytecode")
+      ->type_name("CLASS");
+  app->add_option("--agent-path", options.agent_path, "The jar or folder that has it; several are separated by colons")
+      ->type_name("JAR");
+  app->add_option("--agent-limit", options.agent_limit, "An agent is switched off if one call of it takes longer")
+      ->type_name("TIME")
+      ->capture_default_str();
   app->add_option("COMMAND", options.command, "java and its arguments, after --")->required();
   app->footer(
       "Examples:\n"

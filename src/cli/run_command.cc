@@ -82,6 +82,15 @@ Result<fs::path> find_agent() {
                {.path = here.string(), .byte_offset = {}}};
 }
 
+// The classes that agents of users are written against; they are beside the agent.
+Result<fs::path> find_api(const fs::path& agent) {
+  const fs::path jar = agent.parent_path() / "sonde-api.jar";
+  std::error_code error;
+  if (fs::exists(jar, error)) return jar;
+  return Error{
+      ErrorCode::kNotFound, "is missing; install it next to libsonde.so", {.path = jar.string(), .byte_offset = {}}};
+}
+
 // "org.acme.Main" or "app.jar" among the arguments, for the name of the recording.
 std::string program_name(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size(); ++i) {
@@ -126,6 +135,23 @@ std::string larger_stack(const std::string& option) {
   return "-Xss" + std::to_string(std::min(bytes * kFactor, kLargest) >> 10) + "k";
 }
 
+// What the child needs to find the user's agent wherever it goes.
+Result<std::string> absolute_paths(const std::string& paths) {
+  std::string absolute;
+  for (std::size_t begin = 0; begin <= paths.size();) {
+    const std::size_t end = std::min(paths.find(':', begin), paths.size());
+    const fs::path path = paths.substr(begin, end - begin);
+    begin = end + 1;
+    if (path.empty()) continue;
+    std::error_code error;
+    if (!fs::exists(path, error))
+      return Error{
+          ErrorCode::kNotFound, "does not exist; --agent-path names it", {.path = path.string(), .byte_offset = {}}};
+    absolute += (absolute.empty() ? "" : ":") + fs::absolute(path).string();
+  }
+  return absolute;
+}
+
 struct Places {
   fs::path java;
   fs::path java_home;
@@ -152,6 +178,11 @@ Result<void> write_options(const RunOptions& options, const Modes& modes, const 
   }
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
+  if (!options.agent_class.empty()) {
+    file << "agent-class " << options.agent_class << "\nagent-path " << TRY(absolute_paths(options.agent_path))
+         << "\nagent-api " << TRY(find_api(places.agent)).string() << "\nagent-limit "
+         << parse_duration_ns(options.agent_limit) / 1'000'000 << "\n";
+  }
   if (options.follow) {
     const std::string for_children = TRY(options_for_children(places.agent, places.live, larger_stack("-Xss1m")));
     file << "follow " << for_children << "\nown-name " << name_for_children(places.out).string() << "\njava-home "
@@ -281,6 +312,18 @@ int run_child(std::vector<std::string> command) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+Result<void> check_agent(const RunOptions& options, const Modes& modes) {
+  if (options.agent_class.empty() != options.agent_path.empty())
+    return invalid("--agent-class and --agent-path belong together: the class of a profiling agent, and its jar");
+  if (options.agent_class.empty()) return {};
+  if (modes.flat || !modes.is_instrumented() || options.scheme == "paper")
+    return invalid("--agent-class needs --mode bytecode or --mode exact");
+  if (parse_duration_ns(options.agent_limit) < 1'000'000)
+    return invalid("--agent-limit takes a time such as 500ms or 10s");
+  TRY(absolute_paths(options.agent_path));
+  return {};
+}
+
 Result<void> check_options(const RunOptions& options) {
   const Modes modes = TRY(parse_modes(options.mode));
   if (modes.flat && (options.max_depth != 0 || options.fold_recursion))
@@ -289,6 +332,7 @@ Result<void> check_options(const RunOptions& options) {
     return invalid("--intrinsics is `calls` or `count`");
   if (options.follow && options.intrinsics == "count")
     return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
+  TRY(check_agent(options, modes));
   if (options.clock != "auto" && options.clock != "timer") return invalid("--clock is `auto` or `timer`");
   if (options.walker != "auto" && options.walker != "agct") return invalid("--walker is `auto` or `agct`");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");

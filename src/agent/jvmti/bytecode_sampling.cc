@@ -15,6 +15,15 @@ BytecodeSampling* g_sampling = nullptr;  // for fill_slots_of, which the JVM cal
 
 jint JNICALL fill_slots_of(JNIEnv* jni, jclass, jlong slots) { return g_sampling->fill_slots(jni, slots); }
 
+jlong JNICALL register_thread_of(JNIEnv* jni, jclass, jobject thread) {
+  return g_sampling->register_thread(jni, thread);
+}
+
+jlong JNICALL ask_for(JNIEnv* jni, jclass, jobject thread, jlong slots, jint depth, jint first, jlong bytecodes) {
+  const auto* callers = reinterpret_cast<const std::uint32_t*>(slots);  // NOLINT(performance-no-int-to-ptr)
+  return g_sampling->ask(jni, thread, {callers, static_cast<std::size_t>(depth)}, first, bytecodes);
+}
+
 }  // namespace
 
 bool BytecodeSampling::define(JNIEnv* jni) {
@@ -28,8 +37,18 @@ bool BytecodeSampling::define(JNIEnv* jni) {
 
 bool BytecodeSampling::bind_natives(JNIEnv* jni) {
   const JNINativeMethod natives[] = {
-      {const_cast<char*>("fillSlots"), const_cast<char*>("(J)I"), reinterpret_cast<void*>(fill_slots_of)}};
-  return jni->RegisterNatives(runtime_, natives, 1) == JNI_OK;
+      {const_cast<char*>("fillSlots"), const_cast<char*>("(J)I"), reinterpret_cast<void*>(fill_slots_of)},
+      {const_cast<char*>("register"), const_cast<char*>("(Ljava/lang/Thread;)J"),
+       reinterpret_cast<void*>(register_thread_of)},
+      {const_cast<char*>("ask"), const_cast<char*>("(Ljava/lang/Thread;JIIJ)J"), reinterpret_cast<void*>(ask_for)}};
+  return jni->RegisterNatives(runtime_, natives, 3) == JNI_OK;
+}
+
+jlong BytecodeSampling::ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first,
+                            jlong bytecodes) {
+  std::vector<std::uint32_t> sites(callers.begin(), callers.end());
+  sites.push_back(static_cast<std::uint32_t>(first));
+  return user_agent_->sample(jni, thread, sites, bytecodes);
 }
 
 jint BytecodeSampling::fill_slots(JNIEnv* jni, jlong slots) {
@@ -55,6 +74,8 @@ bool BytecodeSampling::begin(JNIEnv* jni) {
                          static_cast<jint>(options_.max_path == 0 ? kMostFrames : options_.max_path));
   jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksJvm", "Z"),
                              options_.asks_jvm() ? JNI_TRUE : JNI_FALSE);
+  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksAgent", "Z"),
+                             user_agent_ != nullptr ? JNI_TRUE : JNI_FALSE);
   begun_ = true;
   for_each_thread(jni, [&](jthread thread) { thread_started(jni, thread); });
   return true;

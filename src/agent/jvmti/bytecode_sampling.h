@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "agent/jvmti/stack_slots.h"
+#include "agent/jvmti/user_agent.h"
 #include "agent/session/sampling_options.h"
 #include "agent/session/shadow_stacks.h"
 #include "agent/session/tree_pool.h"
@@ -22,6 +24,9 @@ class BytecodeSampling {
   BytecodeSampling(arena::Writer& arena, TreePool& trees, const SamplingOptions& options, jvmtiEnv* jvmti,
                    SiteTable& sites)
       : arena_(arena), trees_(trees), options_(options), jvmti_(jvmti), sites_(sites), stack_slots_(jvmti, sites) {}
+
+  // Samples that a user-written agent asks for go to it.
+  void set_user_agent(UserAgent& agent) { user_agent_ = &agent; }
 
   // Before any bytecode runs.
   bool define(JNIEnv* jni);
@@ -36,6 +41,9 @@ class BytecodeSampling {
   void settle_living(JNIEnv* jni);
   // For SondeSampling: the stack of the current thread as call sites, from `slots` on.
   jint fill_slots(JNIEnv* jni, jlong slots);
+  // For SondeSampling: how many bytecodes until it asks again.
+  jlong register_thread(JNIEnv* jni, jobject thread) { return user_agent_->register_sampled(jni, thread); }
+  jlong ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first, jlong bytecodes);
 
  private:
   // Bytecodes of a thread that are not in its call tree yet.
@@ -53,6 +61,7 @@ class BytecodeSampling {
   SiteTable& sites_;
   StackSlots stack_slots_;
   ShadowStacks stacks_;
+  UserAgent* user_agent_ = nullptr;
   jclass runtime_ = nullptr;  // global reference to java.lang.SondeSampling
   jfieldID site_field_ = nullptr;
   jfieldID tree_field_ = nullptr;

@@ -3,7 +3,7 @@
 //
 //   Agent_OnLoad         capabilities, arena; from here on every class passes ClassFileLoadHook, the first one included
 //   VMStart (early)      java.lang.SondeRT and SondeFlat are defined, before any bytecode runs
-//   VMInit               natives are bound, the gate SondeRT.on opens: counting begins
+//   VMInit               natives are bound, a user-written agent is loaded, the gate SondeRT.on opens: counting begins
 //   ThreadStart          exact:flat: the thread gets its block of counters
 //   ThreadEnd            the thread's call tree or block goes back to the pool
 //   VMDeath              the recording is marked complete
@@ -24,6 +24,7 @@
 #include "agent/jvmti/frames_alive.h"
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/jvmti/time_sampling.h"
+#include "agent/jvmti/user_agent.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
 #include "agent/session/nowhere.h"
@@ -47,6 +48,7 @@ struct Agent {
   FlatBlocks flat_blocks;
   std::unique_ptr<ClassInstrumenter> instrumenter;
   std::unique_ptr<BytecodeSampling> sampling;  // null: everything is counted
+  std::unique_ptr<UserAgent> user_agent;       // null: there is none
   jvmtiEnv* jvmti = nullptr;
   jclass runtime = nullptr;           // global reference to java.lang.SondeRT
   jclass flat_runtime = nullptr;      // global reference to java.lang.SondeFlat
@@ -91,13 +93,15 @@ bool is_jdk_loader(JNIEnv* jni, jobject loader) {
 
 jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread);
 jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size);
+jlong JNICALL ask(JNIEnv* jni, jclass, jobject thread, jlong tree, jlong site, jboolean is_new);
 
 bool bind_natives(JNIEnv* jni) {
   const JNINativeMethod natives[] = {
       {const_cast<char*>("newTree"), const_cast<char*>("(Ljava/lang/Thread;)J"), reinterpret_cast<void*>(new_tree)},
       {const_cast<char*>("grow"), const_cast<char*>("(JI)Z"), reinterpret_cast<void*>(grow)},
+      {const_cast<char*>("ask"), const_cast<char*>("(Ljava/lang/Thread;JJZ)J"), reinterpret_cast<void*>(ask)},
   };
-  const bool bound = g_agent->natives_bound || (jni->RegisterNatives(g_agent->runtime, natives, 2) == JNI_OK &&
+  const bool bound = g_agent->natives_bound || (jni->RegisterNatives(g_agent->runtime, natives, 3) == JNI_OK &&
                                                 (!g_agent->sampling || g_agent->sampling->bind_natives(jni)));
   g_agent->natives_bound = bound;
   return g_agent->natives_bound;
@@ -112,6 +116,7 @@ bool is_called_from_jdk(const char* class_name) {
 void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv* jni, jclass, jobject loader, const char* name, jobject,
                                 jint size, const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
   if (!g_agent->natives_bound && g_agent->runtime != nullptr && is_called_from_jdk(name)) bind_natives(jni);
+  if (g_agent->user_agent && g_agent->user_agent->is_loader(jni, loader)) return;
   const bool of_jdk = is_jdk_loader(jni, loader);
   g_agent->instrumenter->rewrite({bytes, static_cast<std::size_t>(size)}, of_jdk, [&](Bytes result) {
     unsigned char* copy = nullptr;
@@ -168,6 +173,10 @@ jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
 
 jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
   return g_agent->trees.grow(static_cast<std::uint64_t>(tree), static_cast<std::uint32_t>(size)) ? JNI_TRUE : JNI_FALSE;
+}
+
+jlong JNICALL ask(JNIEnv* jni, jclass, jobject thread, jlong tree, jlong site, jboolean is_new) {
+  return g_agent->user_agent->report(jni, thread, tree, site, is_new != JNI_FALSE);
 }
 
 // A class of the JDK, as a global reference; null and no pending exception if it does not exist.
@@ -240,6 +249,7 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
     if (!start_flat(jvmti, jni)) say("the counters of exact:flat cannot be set up; nothing is recorded");
     return;
   }
+  if (agent.user_agent) agent.user_agent->start(jni);
   jni->SetStaticLongField(agent.runtime, methods, reinterpret_cast<jlong>(agent.methods.memory()));
   jni->SetStaticBooleanField(agent.runtime, on, JNI_TRUE);
 }
@@ -255,6 +265,7 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
     return g_agent->flat_blocks.release(static_cast<std::uint64_t>(block));
   }
   const jlong tree = jni->GetLongField(thread, agent.tree_field);
+  if (agent.user_agent) agent.user_agent->thread_ended(jni, thread, tree);
   if (agent.sampling) agent.sampling->thread_ended(jni, thread, static_cast<std::uint64_t>(tree));
   if (tree == 0) return;
   // Whatever still runs goes to the sink: the tree may have its next user by then.
@@ -274,11 +285,13 @@ void store_heap_trees(JNIEnv* jni) {
 
 // Service threads of the JDK never end, so its methods are left out: they would be in every recording.
 bool is_counted_application(JNIEnv* jni, std::string_view class_name, jobject loader) {
+  if (g_agent->user_agent && g_agent->user_agent->is_loader(jni, loader)) return false;
   return !is_jdk_loader(jni, loader) && g_agent->instrumenter->is_selected(class_name, false);
 }
 
 void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* jni) {
   Agent& agent = *g_agent;
+  if (agent.user_agent) agent.user_agent->close();
   if (agent.heap_node != nullptr) store_heap_trees(jni);
   const std::uint64_t alive = frames_alive(jvmti, jni, [&](std::string_view class_name, jobject loader) {
     return is_counted_application(jni, class_name, loader);
@@ -349,6 +362,11 @@ Result<void> start_instrumenting(jvmtiEnv* jvmti) {
     TRY(agent.instrumenter->sites().create());
     agent.sampling = std::make_unique<BytecodeSampling>(agent.arena, agent.trees, agent.options.sampling, jvmti,
                                                         agent.instrumenter->sites());
+  }
+  if (agent.options.has_agent()) {
+    agent.user_agent = std::make_unique<UserAgent>(agent.arena, agent.options, jvmti, agent.instrumenter->names(),
+                                                   agent.instrumenter->sites());
+    if (agent.sampling) agent.sampling->set_user_agent(*agent.user_agent);
   }
   jint jvmti_version = 0;
   jvmti->GetVersionNumber(&jvmti_version);

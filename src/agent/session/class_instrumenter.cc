@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/glob.h"
+#include "instrument/reporting_pass.h"
 #include "instrument/runtime_layout.h"
 
 namespace sonde::agent {
@@ -19,26 +20,24 @@ static_assert(instrument::kNodeHeaderSize == sizeof(arena::Node) &&
 namespace {
 
 constexpr std::string_view kThread = "java/lang/Thread";
-constexpr MemberRef kBorn{"java/lang/SondeSampling", "born", "(Ljava/lang/Thread;)V"};
+constexpr MemberRef kBornSampled{"java/lang/SondeSampling", "born", "(Ljava/lang/Thread;)V"};
+constexpr MemberRef kBorn{"java/lang/SondeRT", "born", "(Ljava/lang/Thread;)V"};
 
 // As in java/runtime/stubs/java/lang/Thread.java.
 constexpr std::array<std::string_view, 9> kThreadFields = {"$sondeSite",   "$sondeTree", "$sondeRoot",
                                                            "$sondeHidden", "$sondeLeft", "$sondeQuota",
                                                            "$sondeRandom", "$sondePath", "$sondeChildren"};
+constexpr std::array<std::string_view, 3> kAgentFields = {"$sondeOwn", "$sondeUser", "$sondeAsked"};
 
 // The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
 // thread is neither the one nor the other, and after a virtual thread has given its call tree back.
-constexpr std::array<std::string_view, 11> kNeverTouched = {"java/lang/SondeFlat",
-                                                            "java/lang/SondeNode",
-                                                            "java/lang/SondeRT",
-                                                            "java/lang/SondeRT$Memory",
-                                                            "java/lang/SondeSampling",
-                                                            "jdk/internal/misc/Unsafe",
-                                                            "java/lang/VirtualThread",
-                                                            "jdk/internal/vm/Continuation",
-                                                            "jdk/internal/vm/ContinuationSupport",
-                                                            "jdk/internal/vm/StackChunk",
-                                                            "jdk/internal/misc/UnsafeConstants"};
+constexpr std::array<std::string_view, 12> kNeverTouched = {
+    "java/lang/SondeAgents",        "java/lang/SondeFlat",
+    "java/lang/SondeNode",          "java/lang/SondeRT",
+    "java/lang/SondeRT$Memory",     "java/lang/SondeSampling",
+    "jdk/internal/misc/Unsafe",     "java/lang/VirtualThread",
+    "jdk/internal/vm/Continuation", "jdk/internal/vm/ContinuationSupport",
+    "jdk/internal/vm/StackChunk",   "jdk/internal/misc/UnsafeConstants"};
 
 // A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
 bool is_empty_finalizer(const Member& method, const Code& code) {
@@ -46,8 +45,8 @@ bool is_empty_finalizer(const Member& method, const Code& code) {
 }
 
 // At the end of a constructor of Thread: who made it is known only now.
-void insert_birth(CodeEditor& code) {
-  const SnippetId born = code.snippet([&](CodeBuilder& b) { b.op(Opcode::aload_0).invoke_static(kBorn); });
+void insert_birth(CodeEditor& code, const MemberRef& born_method) {
+  const SnippetId born = code.snippet([&](CodeBuilder& b) { b.op(Opcode::aload_0).invoke_static(born_method); });
   for (const Instruction insn : code.code().instructions()) {
     if (is_return(insn.opcode())) code.before(insn.pc(), born);
   }
@@ -56,6 +55,8 @@ void insert_birth(CodeEditor& code) {
 }  // namespace
 
 std::unique_ptr<instrument::CountingPass> ClassInstrumenter::make_pass() {
+  if (!options_.sampling.is_on() && options_.has_agent())
+    return std::make_unique<instrument::ReportingPass>(known_, registry_);
   if (!options_.sampling.is_on()) {
     const auto contexts = options_.flat ? instrument::Contexts::kNone : instrument::Contexts::kTree;
     return std::make_unique<instrument::CountingPass>(known_, registry_, contexts);
@@ -93,10 +94,14 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
       editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
     }
   }
+  if (is_thread && options_.has_agent()) {
+    for (const std::string_view field : kAgentFields)
+      editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
+  }
   if (is_thread && options_.heap_tree) {
     editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, "$sondeNode", "Ljava/lang/SondeNode;");
   }
-  tells_births_ = is_thread && options_.sampling.is_on();
+  tells_births_ = is_thread && (options_.sampling.is_on() || options_.has_agent());
   if (selected) {
     count_methods(*cls, of_jdk);
   } else if (tells_births_) {
@@ -162,9 +167,11 @@ Result<void> ClassInstrumenter::try_to_count(const Member& method, const instrum
   } else {
     TRY(pass_->apply(*code, which, counted_));
   }
-  if (tells_births_ && method.name == "<init>") insert_birth(*code);
+  if (tells_births_ && method.name == "<init>") insert_birth(*code, born_method());
   return editor_.commit();
 }
+
+const MemberRef& ClassInstrumenter::born_method() const { return options_.sampling.is_on() ? kBornSampled : kBorn; }
 
 // A Thread that is not counted itself.
 void ClassInstrumenter::tell_births(const ClassFile& threads) {
@@ -172,7 +179,7 @@ void ClassInstrumenter::tell_births(const ClassFile& threads) {
     if (method.name != "<init>") continue;
     const auto code = editor_.edit(method);
     if (!code.ok()) return count_failure(code.error());
-    insert_birth(**code);
+    insert_birth(**code, born_method());
     if (const auto committed = editor_.commit(); !committed.ok()) return count_failure(committed.error());
   }
 }

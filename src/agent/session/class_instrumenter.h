@@ -25,11 +25,13 @@ class ClassInstrumenter {
       : arena_(arena),
         options_(options),
         known_(std::move(known)),
-        registry_(arena, methods, flat),
+        registry_(arena, methods, flat, options.has_agent() ? &names_ : nullptr),
         pass_(make_pass()) {}
 
   // Where samples find the call sites; sampling needs it before the first class comes.
   [[nodiscard]] SiteTable& sites() { return sites_; }
+  // Filled only if a user-written agent wants to know.
+  [[nodiscard]] const MethodNames& names() const { return names_; }
 
   // Calls use(Bytes) with the new class while no other class is worked on; returns false if nothing changes.
   template <typename Use>
@@ -53,11 +55,13 @@ class ClassInstrumenter {
   Result<void> sink(const classfile::Member& method);
   void name_sites(const classfile::ClassFile& cls, const classfile::Member& method);
   void tell_births(const classfile::ClassFile& threads);
+  [[nodiscard]] const classfile::MemberRef& born_method() const;
   void count_failure(const Error& error);
 
   arena::Writer& arena_;
   const Options& options_;
   const instrument::KnownMethods known_;
+  MethodNames names_;
   std::mutex mutex_;  // guards what follows
   MethodRegistry registry_;
   SiteTable sites_;

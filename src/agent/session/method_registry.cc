@@ -43,6 +43,7 @@ std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::ui
       attribute && attribute->content.size() == 2) {
     source = cls.pool().utf8(classfile::PoolIndex(load_u2(attribute->content.data())));
   }
+  class_name_ = cls.name();
   record_.clear();
   put(record_, arena::ClassRecord{.header = {.kind = arena::RecordKind::kClass, .reserved = 0, .size = 0},
                                   .class_id = ++last_class_,
@@ -59,6 +60,15 @@ std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::ui
 void MethodRegistry::add_method(std::uint32_t id, std::uint32_t class_id, const Member& method, std::uint16_t flags,
                                 const CountedMethod& counted) {
   methods_.set(id, counted.constant_bytecodes, counted.is_leaf);
+  if (names_ != nullptr) {
+    MethodNames::Method known = {.class_name = class_name_,
+                                 .name = std::string(method.name),
+                                 .descriptor = std::string(method.descriptor),
+                                 .constant_bytecodes = counted.constant_bytecodes,
+                                 .has_no_node = counted.is_leaf};
+    for (const instrument::SiteLine& site : counted.sites) known.lines.push_back(site.line);
+    names_->add(id, std::move(known));
+  }
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = id,
@@ -86,6 +96,13 @@ std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   entry->second = next_method_id(true);
   if (entry->second == 0) return 0;
   methods_.set(entry->second, 0, true);
+  if (names_ != nullptr) {
+    names_->add(entry->second, {.class_name = std::string(method.class_name),
+                                .name = std::string(method.name),
+                                .descriptor = std::string(method.descriptor),
+                                .constant_bytecodes = 0,
+                                .has_no_node = true});
+  }
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = entry->second,

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "agent/session/flat_blocks.h"
+#include "agent/session/method_names.h"
 #include "agent/session/method_table.h"
 #include "arena/writer.h"
 #include "classfile/class_file.h"
@@ -18,8 +19,9 @@ namespace sonde::agent {
 class MethodRegistry final : public instrument::CalleeIds {
  public:
   // With `flat`, for mode exact:flat, numbers follow each other and have counters in all its blocks.
-  MethodRegistry(arena::Writer& arena, MethodTable& methods, FlatBlocks* flat)
-      : arena_(arena), methods_(methods), flat_(flat) {}
+  // With `names`, what is known of methods is kept there as well.
+  MethodRegistry(arena::Writer& arena, MethodTable& methods, FlatBlocks* flat, MethodNames* names)
+      : arena_(arena), methods_(methods), flat_(flat), names_(names) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
   // Even for methods of the JDK, odd for all others: SondeRT tells them apart by it. 0 if flat counters have no room.
@@ -36,6 +38,8 @@ class MethodRegistry final : public instrument::CalleeIds {
   arena::Writer& arena_;
   MethodTable& methods_;
   FlatBlocks* const flat_;
+  MethodNames* const names_;
+  std::string class_name_;  // of the class added last
   std::uint32_t last_class_ = 0;
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;

@@ -76,6 +76,14 @@ Result<Options> read_options(const std::string& argument) {
       options.sampling.context_from_jvm = value == "jvm";
     } else if (key == "maxpath") {
       options.sampling.max_path = static_cast<std::uint32_t>(number(value));
+    } else if (key == "agent-class") {
+      options.agent_class = value;
+    } else if (key == "agent-path") {
+      options.agent_path = value;
+    } else if (key == "agent-api") {
+      options.agent_api = value;
+    } else if (key == "agent-limit") {
+      options.agent_limit_ms = number(value);
     } else if (key == "include") {
       options.include.push_back(value);
     } else if (key == "exclude") {

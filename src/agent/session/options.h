@@ -37,6 +37,12 @@ struct Options {
   std::vector<std::string> include;   // class name patterns: "com.acme.*"; none: all
   std::vector<std::string> exclude;
   SamplingOptions sampling;
+  std::string agent_class;                // a profiling agent of the user; "": none
+  std::string agent_path;                 // jars and folders where it is, separated by colons
+  std::string agent_api;                  // sonde-api.jar
+  std::uint64_t agent_limit_ms = 10'000;  // how long one call of it may take
+
+  [[nodiscard]] bool has_agent() const { return !agent_class.empty(); }
 };
 
 Result<Options> read_options(const std::string& argument);

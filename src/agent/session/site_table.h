@@ -35,6 +35,8 @@ class SiteTable final : public instrument::SiteNumbers {
   std::optional<Sites> find(const std::string& method);
 
   [[nodiscard]] const void* address() const { return rows_; }
+  // Of a site that was added. Context: any thread.
+  [[nodiscard]] std::uint32_t method_of(std::uint32_t site) const { return rows_[site].method_id; }
 
  private:
   struct Row {

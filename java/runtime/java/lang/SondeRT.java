@@ -189,6 +189,45 @@ public final class SondeRT {
     thread.$sondeSite = site;
   }
 
+  // --- a profiling agent of the user -------------------------------------------------------------------------------
+
+  /** More than any thread executes. */
+  static final long FOREVER = Long.MAX_VALUE / 2;
+
+  /** Where threads of the agent are, from their beginning to their end: nothing that they do is counted. */
+  static final long OWN = SINK + NODE_SITES;
+
+  /** At the end of Thread's constructors. What a thread of the agent makes is one, too. */
+  public static void born(Thread child) {
+    if (Thread.currentThread().$sondeHidden != OWN) return;
+    child.$sondeSite = OWN;
+    child.$sondeHidden = OWN;
+    child.$sondeLeft = FOREVER;
+  }
+
+  /** Counts down what was executed until the agent is to be called. */
+  @ForceInline
+  public static void spend(long bytecodes) {
+    if (!on) return;
+    final Thread thread = Thread.currentThread();
+    final long left = thread.$sondeLeft - bytecodes;
+    thread.$sondeLeft = left;
+    if (left <= 0) report(thread);
+  }
+
+  @DontInline
+  private static void report(Thread thread) {
+    final long tree = thread.$sondeTree;
+    if (tree == 0) return;
+    final boolean isNew = thread.$sondeAsked == 0;
+    thread.$sondeAsked = 1;
+    final long site = thread.$sondeSite;
+    thread.$sondeLeft = ask(thread, tree, site >= SINK && site < NOWHERE_END ? thread.$sondeHidden : site, isNew);
+  }
+
+  /** Has the agent register the thread or look at its tree. How many bytecodes it may execute until the next time. */
+  private static native long ask(Thread thread, long tree, long site, boolean isNew);
+
   // --- slow paths -------------------------------------------------------------------------------------------------
 
   @DontInline
@@ -311,7 +350,7 @@ public final class SondeRT {
    */
   private static long locate(Thread thread, long site, int method) {
     if (site >= SINK && site < NOWHERE_END) {
-      if ((method & 1) == 0) return SINK + NODE_SITES;
+      if ((method & 1) == 0 || thread.$sondeHidden == OWN) return SINK + NODE_SITES;
       site = thread.$sondeHidden;
     }
     if (site < SINK) {

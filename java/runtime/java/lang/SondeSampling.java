@@ -45,9 +45,6 @@ public final class SondeSampling {
   static final int ROW_INDEX = 8;
   static final int ROW_NATIVE = 12;
 
-  /** More than any thread executes. */
-  static final long FOREVER = Long.MAX_VALUE / 2;
-
   // Set by the agent before SondeRT.on.
   static long granularity;
   static long jitter;
@@ -55,6 +52,7 @@ public final class SondeSampling {
   static int maxPath;
   static long siteTable;
   static boolean asksJvm;
+  static boolean asksAgent;
 
   // --- a method that calls others -------------------------------------------------------------------------------
 
@@ -170,6 +168,7 @@ public final class SondeSampling {
    */
   @DontInline
   public static void born(Thread child) {
+    SondeRT.born(child);
     if (!SondeRT.on || child.$sondePath != 0) return;
     final Thread parent = Thread.currentThread();
     final boolean isOfPool = child instanceof ForkJoinWorkerThread || child instanceof InnocuousThread;
@@ -209,6 +208,10 @@ public final class SondeSampling {
   @DontInline
   private static void sample(long slot, int first) {
     final Thread thread = Thread.currentThread();
+    if (asksAgent) {
+      sampleForBoth(thread, slot, first);
+      return;
+    }
     long left = thread.$sondeLeft;
     if (thread.$sondeRandom == 0) left += begin(thread);
     final long spent = thread.$sondeQuota - left;
@@ -218,7 +221,7 @@ public final class SondeSampling {
     if (samples == 0) return;
     thread.$sondeQuota = left;
     if (thread.$sondeTree == 0 && !adopt(thread)) {
-      thread.$sondeLeft = FOREVER;
+      thread.$sondeLeft = SondeRT.FOREVER;
       return;
     }
     record(thread, slot, first, samples, spent);
@@ -247,6 +250,53 @@ public final class SondeSampling {
     add(isLeaf ? place + SondeRT.SITE_BYTECODES : place - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, samples);
   }
 
+  // --- a profiling agent of the user -------------------------------------------------------------------------------
+
+  /**
+   * The agent has a countdown of its own. $sondeLeft is the smaller of the two. So our samples are the same as without
+   * the agent, whatever it asks for.
+   */
+  private static void sampleForBoth(Thread thread, long slot, int first) {
+    final long left = thread.$sondeLeft;
+    final long spent = thread.$sondeQuota - left;
+    long own = left + thread.$sondeOwn;
+    long user = left + thread.$sondeUser;
+    if (thread.$sondeRandom == 0) {
+      own += begin(thread);
+      user = register(thread);
+      thread.$sondeAsked = user + spent;
+    } else if (user <= 0) {
+      user = ask(thread, slot, first, thread.$sondeAsked - user);
+      thread.$sondeAsked = user;
+    }
+    boolean isRecorded = own <= 0;
+    long samples = 0;
+    for (; own <= 0; ++samples) own += interval(thread);
+    if (isRecorded && thread.$sondeTree == 0 && !adopt(thread)) {
+      own = SondeRT.FOREVER;
+      isRecorded = false;
+    }
+    if (isRecorded) record(thread, slot, first, samples, spent);
+    final long next = own < user ? own : user;
+    thread.$sondeOwn = own - next;
+    thread.$sondeUser = user - next;
+    thread.$sondeLeft = next;
+    thread.$sondeQuota = isRecorded ? next : next + spent;
+  }
+
+  private static long ask(Thread thread, long slot, int first, long bytecodes) {
+    if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
+    if (slot < SondeRT.NOWHERE_END) return ask(thread, 0L, 0, first, bytecodes);
+    final long region = (slot & ~REGION_MASK) + SondeRT.BASE;
+    return ask(thread, region, depth(region, slot), first, bytecodes);
+  }
+
+  /** Has the agent register the thread. How many bytecodes it may execute until it asks. */
+  private static native long register(Thread thread);
+
+  /** Has the agent process a sample: call sites on the stack, and the first site of the sampled method. */
+  private static native long ask(Thread thread, long slots, int depth, int first, long bytecodes);
+
   private static void add(long address, long value) {
     final Unsafe u = SondeRT.Memory.U;
     u.putLong(address + SondeRT.BASE, u.getLong(address + SondeRT.BASE) + value);
@@ -259,8 +309,7 @@ public final class SondeSampling {
   /** The call site in the tree that the slots below this one lead to. Most of them are as in the last sample. */
   private static long place(Thread thread, long region, long slot) {
     final Unsafe u = SondeRT.Memory.U;
-    int depth = asksJvm ? fillSlots(region) : (int) (slot & SLOTS_MASK) / SLOT_SIZE;
-    if (depth >= maxPath) depth = maxPath - 1;
+    final int depth = depth(region, slot);
     final int seen = u.getInt(region + SEEN_COUNT);
     int i = 0;
     while (i < depth && i < seen && u.getInt(region + SLOT_SIZE * i) == u.getInt(region + (SEEN + SLOT_SIZE * i))) ++i;
@@ -274,6 +323,12 @@ public final class SondeSampling {
     }
     u.putInt(region + SEEN_COUNT, depth);
     return place;
+  }
+
+  /** How many slots there are, no more than are to be kept. */
+  private static int depth(long region, long slot) {
+    final int depth = asksJvm ? fillSlots(region) : (int) (slot & SLOTS_MASK) / SLOT_SIZE;
+    return depth >= maxPath ? maxPath - 1 : depth;
   }
 
   /** From a call site in the tree to that of the method called there, or to the record of a leaf. */

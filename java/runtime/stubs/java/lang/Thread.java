@@ -24,5 +24,16 @@ public class Thread {
   public transient long $sondePath;
   public transient long $sondeChildren;
 
+  // Only with a profiling agent of the user.
+  /** Sampling: what its own countdown and the agent's have more than $sondeLeft, which is the smaller one. */
+  public transient long $sondeOwn;
+
+  public transient long $sondeUser;
+
+  /** Sampling: what the agent's countdown would be if the thread had executed nothing since. Exact: 1 if registered. */
+  public transient long $sondeAsked;
+
   public static native Thread currentThread();
+
+  public void setContextClassLoader(ClassLoader loader) {}
 }
