@@ -33,6 +33,7 @@ enum class BlockPolicy : std::uint8_t { kDefault, kPrecise };
 
 // Blocks are numbered in the order of their code; B0 is the entry.
 using BlockId = Id<struct BlockTag, std::uint16_t>;
+inline BlockId next(BlockId id) { return BlockId(static_cast<std::uint16_t>(id.value() + 1)); }  // in code order
 inline constexpr BlockId kNoBlock{0xffff};  // 65535 bytes of code make at most blocks 0..65534
 
 enum class EdgeKind : std::uint8_t {
