@@ -66,14 +66,12 @@ void put_nops(CodeEditor& code, bool with_local, Counts& counts) {
     code.at_entry(code.snippet([&](CodeBuilder& b) { b.push_long(0).store(LocalType::kLong, local); }));
   }
   const SnippetId nop = code.snippet([](CodeBuilder& b) { b.op(Opcode::nop); });
-  for (const Instruction insn : code.code().instructions()) {
-    code.before(insn.pc(), nop);
-    ++counts.instructions;
-  }
+  for (const Instruction insn : code.code().instructions()) code.before(insn.pc(), nop);
+  counts.instructions += code.code().starts().size() - 1;
 }
 
-Result<void> process(Bytes bytes, Variant variant, ClassEditor& editor, Counts& counts) {
-  const ClassFile cls = TRY(ClassFile::parse(bytes));
+Result<void> process(Bytes bytes, Variant variant, ClassFile& cls, ClassEditor& editor, Counts& counts) {
+  TRY(ClassFile::parse_into(bytes, cls));
   if (variant == Variant::kParse) return {};
   editor.open(cls);
   for (const Member& method : cls.methods()) {
@@ -87,10 +85,10 @@ Result<void> process(Bytes bytes, Variant variant, ClassEditor& editor, Counts& 
   return {};
 }
 
-Counts round_of(const std::vector<ClassBytes>& classes, Variant variant, ClassEditor& editor) {
+Counts round_of(const std::vector<ClassBytes>& classes, Variant variant, ClassFile& cls, ClassEditor& editor) {
   Counts counts;
   for (const ClassBytes& bytes : classes) {
-    if (const auto done = process(bytes, variant, editor, counts); !done.ok()) {
+    if (const auto done = process(bytes, variant, cls, editor, counts); !done.ok()) {
       std::fprintf(stderr, "classfile_bench: %s\n", done.error().to_string().c_str());
       std::exit(1);
     }
@@ -101,15 +99,16 @@ Counts round_of(const std::vector<ClassBytes>& classes, Variant variant, ClassEd
 void measure(const char* name, Variant variant, const std::vector<ClassBytes>& classes, unsigned rounds) {
   double megabytes = 0;
   for (const ClassBytes& bytes : classes) megabytes += static_cast<double>(bytes.size()) / 1e6;
+  ClassFile cls;
   ClassEditor editor;
-  round_of(classes, variant, editor);  // its vectors grow to the size of the largest method
+  round_of(classes, variant, cls, editor);  // their vectors grow to the size of the largest class and method
   std::vector<double> speeds;
   Counts counts;
   std::size_t allocations = 0;
   for (unsigned i = 0; i < rounds; ++i) {
     const std::size_t before = g_allocations;
     const double start = thread_seconds();
-    counts = round_of(classes, variant, editor);
+    counts = round_of(classes, variant, cls, editor);
     speeds.push_back(megabytes / (thread_seconds() - start));
     allocations = g_allocations - before - (speeds.capacity() == speeds.size() ? 1 : 0);
   }

@@ -49,7 +49,7 @@ class CodeChecker {
     constexpr std::uint32_t kCodeStart = 8;  // max_stack, max_locals, code_length
     const std::uint32_t pc = insn.pc().value();
     findings_.add(std::string(info_of(insn.opcode()).mnemonic) + " " + std::move(message), "pc " + std::to_string(pc),
-                  code_.attribute().offset + kCodeStart + pc);
+                  code_.offset() + kCodeStart + pc);
   }
 
   const Code& code_;
@@ -64,7 +64,7 @@ void CodeChecker::sizes() {
   if (arguments > code_.max_locals()) {
     findings_.add("max_locals " + std::to_string(code_.max_locals()) + " has no room for " + std::to_string(arguments) +
                       " slots of arguments",
-                  {}, code_.attribute().offset + 2);
+                  {}, code_.offset() + 2);
   }
 }
 

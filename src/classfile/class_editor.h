@@ -47,9 +47,10 @@ class ClassEditor {
   [[nodiscard]] PoolBuilder& pool() { return pool_; }
 
  private:
-  struct EditedMethod {
-    const Member* method;
-    std::uint32_t begin;  // of the new method_info in methods_
+  // The content of a Code attribute that was written anew.
+  struct Edited {
+    Bytes original;       // in the class file
+    std::uint32_t begin;  // in out_
     std::uint32_t end;
   };
   struct AddedField {
@@ -58,21 +59,26 @@ class ClassEditor {
     PoolIndex descriptor;
   };
 
-  Result<void> write_method(const Member& method);
-  void write_fields();
-  void write_methods();
+  Result<void> assemble(ByteWriter& out);
+  Result<void> append(Bytes original);
+  Result<void> replace(Bytes original);
+  void write_front(std::uint8_t* to) const;
 
   const ClassFile* cls_ = nullptr;
   const Member* current_ = nullptr;
   PoolBuilder pool_;
   CodeEditor editor_;
   CodeAssembler assembler_;
-  ByteWriter methods_;
-  std::vector<EditedMethod> edited_;  // in the order of the class
+  std::vector<Edited> edited_;  // in the order of the class
   std::vector<AddedField> added_fields_;
+  // Methods go where they stay. In front of them is room for what comes before methods in a class, which is not
+  // complete until the last constant has been asked for.
   ByteWriter out_;
+  std::size_t room_ = 0;
+  const std::uint8_t* rest_ = nullptr;  // what is not in out_ yet, up to the end of the class file
+  ByteWriter replacement_;
 };
 
-[[nodiscard]] bool has_code(const Member& method);
+[[nodiscard]] inline bool has_code(const Member& method) { return method.code_position != 0; }
 
 }  // namespace sonde::classfile

@@ -15,32 +15,22 @@ Error malformed(std::string message, std::string path, std::size_t offset) {
 void prefetch(Bytes bytes) {
   constexpr std::size_t kCacheLine = 64;
   constexpr std::size_t kMost = 64 * 1024;  // more would push out the beginning
-  for (std::size_t i = 0; i < std::min(bytes.size(), kMost); i += kCacheLine) __builtin_prefetch(bytes.data() + i);
+  for (std::size_t i = 0; i < std::min(bytes.size(), kMost); i += kCacheLine)
+    __builtin_prefetch(bytes.data() + i, 0, 2);
 }
 
 }  // namespace
 
-Result<void> AttributeList::parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader) {
-  const std::size_t begin = reader.position();
-  const std::uint16_t count = reader.u2();
-  for (std::uint16_t i = 0; i < count; ++i) {
-    const std::uint8_t* const header = reader.take(Attribute::kHeader);
-    if (header == nullptr) break;
-    const PoolIndex name(load_u2(header));
-    if (!pool.is(name, Tag::kUtf8)) [[unlikely]] {
-      return malformed("attribute_name_index #" + std::to_string(name.value()) + " is not a Utf8 entry",
-                       "attribute " + std::to_string(i), base + reader.position() - Attribute::kHeader);
-    }
-    reader.skip(load_u4(header + 2));
-  }
-  if (reader.overran()) [[unlikely]]
-    return reader.check("the attributes").error().shifted(base);
-  pool_ = &pool;
-  bytes_ = bytes.subspan(begin, reader.position() - begin);
-  offset_ = base + static_cast<std::uint32_t>(begin);
-  return {};
+Error AttributeList::bad_name(PoolIndex name, std::uint16_t number, std::size_t offset) {
+  return malformed("attribute_name_index #" + std::to_string(name.value()) + " is not a Utf8 entry",
+                   "attribute " + std::to_string(number), offset);
 }
 
+Result<void> AttributeList::parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader) {
+  return parse(pool, bytes, base, reader, [](std::string_view, const std::uint8_t*, std::uint32_t) {});
+}
+
+ClassFile::ClassFile() : pool_(std::make_unique<ConstantPool>()) {}
 ClassFile::ClassFile(ClassFile&&) noexcept = default;
 ClassFile& ClassFile::operator=(ClassFile&&) noexcept = default;
 
@@ -57,14 +47,16 @@ Result<void> ClassFile::parse_header(ByteReader& reader) {
 }
 
 Result<void> ClassFile::parse_members(ByteReader& reader, std::string_view kind, std::vector<Member>& members) {
+  constexpr std::size_t kHeader = 6;  // access_flags, name_index and descriptor_index
   const std::uint16_t count = reader.u2();
   TRY(reader.check(kind));
   // Eight bytes is the smallest member, so a count from damaged bytes cannot make us reserve more than the file is
   // worth.
+  members.clear();
   members.reserve(std::min<std::size_t>(count, reader.remaining() / 8));
   for (std::uint16_t i = 0; i < count; ++i) {
     const std::size_t at = reader.position();
-    const std::uint8_t* const header = reader.take(6);
+    const std::uint8_t* const header = reader.take(kHeader);
     TRY(reader.check(kind));
     Member& member = members.emplace_back();
     member.access_flags = load_u2(header);
@@ -75,7 +67,12 @@ Result<void> ClassFile::parse_members(ByteReader& reader, std::string_view kind,
     }
     member.name = pool_->utf8(member.name_index);
     member.descriptor = pool_->utf8(member.descriptor_index);
-    if (auto parsed = member.attributes.parse(*pool_, bytes_, 0, reader); !parsed.ok()) [[unlikely]] {
+    const std::uint8_t* const list = header + kHeader;
+    const auto note_code = [&](std::string_view name, const std::uint8_t* attribute, std::uint32_t) {
+      if (is_known(name, attribute::kCode) && member.code_position == 0)
+        member.code_position = static_cast<std::uint32_t>(attribute - list);
+    };
+    if (auto parsed = member.attributes.parse(*pool_, bytes_, 0, reader, note_code); !parsed.ok()) [[unlikely]] {
       return std::move(parsed).error().within(std::string(kind) + " `" + std::string(member.name) +
                                               std::string(member.descriptor) + "`");
     }
@@ -85,12 +82,18 @@ Result<void> ClassFile::parse_members(ByteReader& reader, std::string_view kind,
 }
 
 Result<ClassFile> ClassFile::parse(Bytes bytes) {
-  prefetch(bytes);
   ClassFile cls;
+  TRY(parse_into(bytes, cls));
+  return cls;
+}
+
+Result<void> ClassFile::parse_into(Bytes bytes, ClassFile& cls) {
+  prefetch(bytes);
   cls.bytes_ = bytes;
+  cls.interfaces_.clear();
   ByteReader reader(bytes);
   TRY(cls.parse_header(reader));
-  cls.pool_ = std::make_unique<ConstantPool>(TRY(ConstantPool::parse(bytes, reader)));
+  TRY(cls.pool_->parse(bytes, reader));
   const std::size_t at = reader.position();
   cls.access_flags_offset_ = static_cast<std::uint32_t>(at);
   cls.access_flags_ = reader.u2();
@@ -121,7 +124,7 @@ Result<ClassFile> ClassFile::parse(Bytes bytes) {
   if (!reader.at_end()) {
     return malformed(std::to_string(reader.remaining()) + " bytes follow the class", "end", reader.position());
   }
-  return cls;
+  return {};
 }
 
 std::string qualified_name(const ClassFile& cls, const Member& method) {

@@ -20,6 +20,12 @@
 
 namespace sonde::classfile {
 
+// Inlined, so that the comparison with a name that is known here takes a few instructions: most attributes met are told
+// apart by the length of their names.
+[[nodiscard, gnu::always_inline]] inline bool is_known(std::string_view name, std::string_view known) {
+  return name.size() == known.size() && std::memcmp(name.data(), known.data(), known.size()) == 0;
+}
+
 struct Attribute {
   static constexpr std::uint32_t kHeader = 6;  // attribute_name_index and attribute_length
 
@@ -27,13 +33,6 @@ struct Attribute {
   std::string_view name;
   Bytes content;         // without the header
   std::uint32_t offset;  // of the content in the class file
-
-  [[nodiscard]] Bytes whole() const { return {content.data() - kHeader, content.size() + kHeader}; }
-  // Inlined, so that the comparison with a name that is known here takes a few instructions: most attributes met are
-  // told apart by the length of their names.
-  [[nodiscard, gnu::always_inline]] bool is(std::string_view known) const {
-    return name.size() == known.size() && std::memcmp(name.data(), known.data(), known.size()) == 0;
-  }
 };
 
 // attributes_count and the attributes after it, read one at a time while iterating.
@@ -41,21 +40,16 @@ class AttributeList {
  public:
   AttributeList() = default;
   // Checks names and lengths; leaves the reader after the last attribute. `base` is the offset of the reader's first
-  // byte in the class file.
+  // byte in the class file. `each` is told the name and the bytes of every attribute, which saves a second walk.
+  template <typename Each>  // void(std::string_view name, const std::uint8_t* header, std::uint32_t length)
+  Result<void> parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader, Each&& each);
   Result<void> parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader);
 
   class Iterator {
    public:
     using difference_type = std::ptrdiff_t;
     using value_type = Attribute;
-    Attribute operator*() const {
-      const std::uint8_t* p = list_->bytes_.data() + position_;
-      const PoolIndex name(load_u2(p));
-      return {.name_index = name,
-              .name = list_->pool_->utf8(name),
-              .content = {p + Attribute::kHeader, load_u4(p + 2)},
-              .offset = list_->offset_ + position_ + Attribute::kHeader};
-    }
+    Attribute operator*() const { return list_->at(position_); }
     Iterator& operator++() {
       position_ += Attribute::kHeader + load_u4(list_->bytes_.data() + position_ + 2);
       return *this;
@@ -79,18 +73,52 @@ class AttributeList {
   [[nodiscard]] std::uint16_t size() const { return bytes_.empty() ? 0 : load_u2(bytes_.data()); }
   [[nodiscard]] std::optional<Attribute> find(std::string_view name) const {
     for (const Attribute& attribute : *this) {
-      if (attribute.is(name)) return attribute;
+      if (attribute.name == name) return attribute;
     }
     return std::nullopt;
   }
   [[nodiscard]] Bytes bytes() const { return bytes_; }  // with the count
+  // The one whose header is at this place in bytes().
+  [[nodiscard]] Attribute at(std::uint32_t position) const {
+    const std::uint8_t* p = bytes_.data() + position;
+    const PoolIndex name(load_u2(p));
+    return {.name_index = name,
+            .name = pool_->utf8(name),
+            .content = {p + Attribute::kHeader, load_u4(p + 2)},
+            .offset = offset_ + position + Attribute::kHeader};
+  }
 
  private:
+  [[nodiscard, gnu::cold]] static Error bad_name(PoolIndex name, std::uint16_t number, std::size_t offset);
+
   const ConstantPool* pool_ = nullptr;
   Bytes bytes_ = Bytes(kEmpty);
   std::uint32_t offset_ = 0;
   static constexpr std::uint8_t kEmpty[2] = {0, 0};
 };
+
+template <typename Each>
+Result<void> AttributeList::parse(const ConstantPool& pool, Bytes bytes, std::uint32_t base, ByteReader& reader,
+                                  Each&& each) {
+  const std::size_t begin = reader.position();
+  const std::uint16_t count = reader.u2();
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const std::uint8_t* const header = reader.take(Attribute::kHeader);
+    if (header == nullptr) break;
+    const PoolIndex name(load_u2(header));
+    if (!pool.is(name, Tag::kUtf8)) [[unlikely]]
+      return bad_name(name, i, base + reader.position() - Attribute::kHeader);
+    const std::uint32_t length = load_u4(header + 2);
+    reader.skip(length);
+    each(pool.utf8(name), header, length);
+  }
+  if (reader.overran()) [[unlikely]]
+    return reader.check("the attributes").error().shifted(base);
+  pool_ = &pool;
+  bytes_ = bytes.subspan(begin, reader.position() - begin);
+  offset_ = base + static_cast<std::uint32_t>(begin);
+  return {};
+}
 
 // A field_info or method_info.
 struct Member {
@@ -100,7 +128,8 @@ struct Member {
   std::string_view name;
   std::string_view descriptor;
   AttributeList attributes;
-  Bytes bytes;  // the whole structure
+  Bytes bytes;                      // the whole structure
+  std::uint32_t code_position = 0;  // of the Code attribute in the list; 0: it has none
 
   [[nodiscard]] bool has(AccessFlag flag) const { return (access_flags & flag) != 0; }
 };
@@ -108,7 +137,11 @@ struct Member {
 class ClassFile {
  public:
   static Result<ClassFile> parse(Bytes bytes);
+  // The same into an existing object, so that its memory is used again: what class-load instrumentation does. After an
+  // error the object is only good for another class.
+  static Result<void> parse_into(Bytes bytes, ClassFile& cls);
 
+  ClassFile();
   ClassFile(ClassFile&&) noexcept;
   ClassFile& operator=(ClassFile&&) noexcept;
   ClassFile(const ClassFile&) = delete;
@@ -139,7 +172,6 @@ class ClassFile {
   [[nodiscard]] std::uint32_t methods_offset() const { return methods_offset_; }
 
  private:
-  ClassFile() = default;
   [[nodiscard]] Result<void> parse_header(ByteReader& reader);
   [[nodiscard]] Result<void> parse_members(ByteReader& reader, std::string_view kind, std::vector<Member>& members);
 

@@ -61,6 +61,17 @@ constexpr std::array<ScanRow, 256> kScanRows = [] {
   return rows;
 }();
 
+CodeTable::Kind kind_of(std::string_view name) {
+  using namespace attribute;
+  const auto is = [name](std::string_view known) __attribute__((always_inline)) { return is_known(name, known); };
+  if (is(kLineNumberTable)) return CodeTable::Kind::kLines;
+  if (is(kStackMapTable)) return CodeTable::Kind::kFrames;
+  if (is(kLocalVariableTable) || is(kLocalVariableTypeTable)) return CodeTable::Kind::kVariables;
+  if (is(kRuntimeVisibleTypeAnnotations) || is(kRuntimeInvisibleTypeAnnotations))
+    return CodeTable::Kind::kTypeAnnotations;
+  return CodeTable::Kind::kOther;
+}
+
 bool may_be_wide(Opcode opcode) {
   return (opcode >= Opcode::iload && opcode <= Opcode::aload) ||
          (opcode >= Opcode::istore && opcode <= Opcode::astore) || opcode == Opcode::ret || opcode == Opcode::iinc;
@@ -70,9 +81,7 @@ bool may_be_wide(Opcode opcode) {
 
 Error Code::bad_instruction(std::size_t pc, std::string message) const {
   constexpr std::uint32_t kCodeStart = 8;  // max_stack, max_locals, code_length
-  return {ErrorCode::kMalformed,
-          std::move(message),
-          {.path = pc_text(pc), .byte_offset = attribute_.offset + kCodeStart + pc}};
+  return {ErrorCode::kMalformed, std::move(message), {.path = pc_text(pc), .byte_offset = offset_ + kCodeStart + pc}};
 }
 
 Result<Code> Code::parse(const ClassFile& cls, const Member& method) {
@@ -84,12 +93,13 @@ Result<Code> Code::parse(const ClassFile& cls, const Member& method) {
 Result<void> Code::parse_into(const ClassFile& cls, const Member& method, Code& code) {
   code.cls_ = &cls;
   code.method_ = &method;
-  const std::optional<Attribute> attribute = method.attributes.find(attribute::kCode);
-  if (!attribute) {
+  if (method.code_position == 0) {
     return Error{
         ErrorCode::kInvalidArgument, "has no Code attribute", {.path = "method `" + qualified_name(cls, method) + "`"}};
   }
-  code.attribute_ = *attribute;
+  const std::uint8_t* const attribute = method.attributes.bytes().data() + method.code_position;
+  code.content_ = {attribute + Attribute::kHeader, load_u4(attribute + 2)};
+  code.offset_ = static_cast<std::uint32_t>(code.content_.data() - cls.bytes().data());
   auto result = code.parse_structure();
   if (result.ok()) result = code.scan_instructions();
   if (result.ok()) result = code.check_targets();
@@ -106,25 +116,25 @@ Result<void> Code::parse_structure() {
     return Error{
         ErrorCode::kUnsupported,
         "class version 45." + std::to_string(cls_->minor_version()) + " has the Code layout of pre-release Java",
-        {.path = {}, .byte_offset = attribute_.offset}};
+        {.path = {}, .byte_offset = offset_}};
   }
-  ByteReader reader(attribute_.content);
+  ByteReader reader(content_);
   const std::uint8_t* const header = reader.take(8);
   const std::uint32_t length = header != nullptr ? load_u4(header + 4) : 0;
   bytes_ = reader.bytes(length);
   if (reader.overran()) [[unlikely]]
-    return reader.check("the code array").error().shifted(attribute_.offset);
+    return reader.check("the code array").error().shifted(offset_);
   max_stack_ = load_u2(header);
   max_locals_ = load_u2(header + 2);
   if (length == 0 || length > kMaxCodeLength) [[unlikely]] {
     return Error{ErrorCode::kMalformed,
                  "code_length " + std::to_string(length) + " is not in 1..65535",
-                 {.path = {}, .byte_offset = attribute_.offset + 4}};
+                 {.path = {}, .byte_offset = offset_ + 4}};
   }
   const std::size_t rows = reader.u2();
   const std::uint8_t* row = reader.take(rows * 8);
   if (reader.overran()) [[unlikely]]
-    return reader.check("the exception table").error().shifted(attribute_.offset);
+    return reader.check("the exception table").error().shifted(offset_);
   exceptions_.clear();
   for (std::size_t i = 0; i < rows; ++i, row += 8) {
     exceptions_.push_back({.start = Pc(load_u2(row)),
@@ -132,17 +142,19 @@ Result<void> Code::parse_structure() {
                            .handler = Pc(load_u2(row + 4)),
                            .catch_type = PoolIndex(load_u2(row + 6))});
   }
-  TRY(attributes_.parse(cls_->pool(), attribute_.content, attribute_.offset, reader));
-  stack_map_table_.reset();
-  for (const Attribute& attribute : attributes_) {
-    if (!attribute.is(attribute::kStackMapTable)) continue;
-    stack_map_table_ = attribute;
-    break;
-  }
+  tables_.clear();
+  stack_map_table_ = 0;
+  TRY(attributes_.parse(cls_->pool(), content_, offset_, reader,
+                        [this](std::string_view name, const std::uint8_t* begin, std::uint32_t length) {
+                          const CodeTable::Kind kind = kind_of(name);
+                          tables_.push_back({.begin = begin, .length = length, .kind = kind});
+                          if (kind == CodeTable::Kind::kFrames && stack_map_table_ == 0)
+                            stack_map_table_ = tables_.size();
+                        }));
   if (!reader.at_end()) [[unlikely]] {
     return Error{ErrorCode::kMalformed,
                  std::to_string(reader.remaining()) + " bytes follow the last attribute",
-                 {.path = {}, .byte_offset = attribute_.offset + reader.position()}};
+                 {.path = {}, .byte_offset = offset_ + reader.position()}};
   }
   return {};
 }
@@ -262,12 +274,12 @@ Result<void> Code::check_targets() const {
     if (is_instruction(entry.start) && end_fits && entry.start < entry.end && is_instruction(entry.handler) &&
         type_fits)
       continue;
-    return Error{ErrorCode::kMalformed,
-                 "range " + std::to_string(entry.start.value()) + ".." + std::to_string(entry.end.value()) +
-                     " handler " + std::to_string(entry.handler.value()) + " type #" +
-                     std::to_string(entry.catch_type.value()) + " does not fit the code",
-                 {.path = "exception table entry " + std::to_string(i),
-                  .byte_offset = attribute_.offset + 8 + length() + 2 + i * 8}};
+    return Error{
+        ErrorCode::kMalformed,
+        "range " + std::to_string(entry.start.value()) + ".." + std::to_string(entry.end.value()) + " handler " +
+            std::to_string(entry.handler.value()) + " type #" + std::to_string(entry.catch_type.value()) +
+            " does not fit the code",
+        {.path = "exception table entry " + std::to_string(i), .byte_offset = offset_ + 8 + length() + 2 + i * 8}};
   }
   return {};
 }

@@ -22,6 +22,15 @@ struct ExceptionEntry {
   PoolIndex catch_type;  // 0: any
 };
 
+// An attribute of Code, sorted by what has to be done with it when code moves.
+struct CodeTable {
+  enum class Kind : std::uint8_t { kOther, kLines, kVariables, kFrames, kTypeAnnotations };
+
+  const std::uint8_t* begin;  // of its header
+  std::uint32_t length;       // attribute_length
+  Kind kind;
+};
+
 class Code {
  public:
   Code() = default;
@@ -37,6 +46,8 @@ class Code {
   [[nodiscard]] std::uint32_t length() const { return static_cast<std::uint32_t>(bytes_.size()); }
   [[nodiscard]] InstructionRange instructions() const { return {bytes_, starts()}; }
   [[nodiscard]] Instruction at(Pc pc) const { return {bytes_.data(), pc.value()}; }
+  // By offset: 1 where an instruction starts.
+  [[nodiscard]] std::span<const std::uint8_t> is_start() const { return is_start_; }
   [[nodiscard]] bool is_instruction(Pc pc) const { return pc.value() < length() && is_start_[pc.value()] != 0; }
   // Where instructions start, ascending; the code's length closes the list.
   [[nodiscard]] std::span<const std::uint16_t> starts() const { return {starts_.data(), starts_count_}; }
@@ -47,8 +58,15 @@ class Code {
 
   [[nodiscard]] const std::vector<ExceptionEntry>& exceptions() const { return exceptions_; }
   [[nodiscard]] const AttributeList& attributes() const { return attributes_; }
-  [[nodiscard]] const std::optional<Attribute>& stack_map_table() const { return stack_map_table_; }
-  [[nodiscard]] Attribute attribute() const { return attribute_; }  // the Code attribute itself
+  [[nodiscard]] const std::vector<CodeTable>& tables() const { return tables_; }  // the same list
+  [[nodiscard]] Attribute attribute_of(const CodeTable& table) const {
+    return attributes_.at(static_cast<std::uint32_t>(table.begin - attributes_.bytes().data()));
+  }
+  [[nodiscard]] const CodeTable* stack_map_table() const {
+    return stack_map_table_ != 0 ? &tables_[stack_map_table_ - 1] : nullptr;
+  }
+  [[nodiscard]] Bytes content() const { return content_; }        // of the Code attribute itself
+  [[nodiscard]] std::uint32_t offset() const { return offset_; }  // of the content in the class file
   [[nodiscard]] const ClassFile& owner() const { return *cls_; }
   [[nodiscard]] const Member& method() const { return *method_; }
 
@@ -68,7 +86,8 @@ class Code {
 
   const ClassFile* cls_ = nullptr;
   const Member* method_ = nullptr;
-  Attribute attribute_{};
+  Bytes content_;
+  std::uint32_t offset_ = 0;  // of the content in the class file
   std::uint16_t max_stack_ = 0;
   std::uint16_t max_locals_ = 0;
   Bytes bytes_;
@@ -81,7 +100,8 @@ class Code {
   bool has_switches_ = false;
   std::vector<ExceptionEntry> exceptions_;
   AttributeList attributes_;
-  std::optional<Attribute> stack_map_table_;
+  std::vector<CodeTable> tables_;
+  std::size_t stack_map_table_ = 0;  // one more than its index; 0: there is none
 };
 
 }  // namespace sonde::classfile

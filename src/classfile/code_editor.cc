@@ -15,8 +15,6 @@ void CodeEdits::clear() {
   stubs.clear();
   handlers.clear();
   locals.clear();
-  last_key = 0;
-  in_order = true;
 }
 
 Result<void> CodeEditor::open(const ClassFile& cls, const Member& method, PoolBuilder& pool) {
@@ -26,11 +24,9 @@ Result<void> CodeEditor::open(const ClassFile& cls, const Member& method, PoolBu
   pool_ = &pool;
   TRY(Code::parse_into(cls, method, code_));
   next_local_ = code_.max_locals();
-  if (cls.has_frames()) {
-    if (code_.stack_map_table()) {
-      auto parsed = StackMapTable::parse_into(code_, *code_.stack_map_table(), stack_maps_);
-      if (!parsed.ok()) return std::move(parsed).error().within("method `" + qualified_name(cls, method) + "`");
-    }
+  if (const CodeTable* table = code_.stack_map_table(); table != nullptr && cls.has_frames()) {
+    auto parsed = StackMapTable::parse_into(code_, code_.attribute_of(*table), stack_maps_);
+    if (!parsed.ok()) return std::move(parsed).error().within("method `" + qualified_name(cls, method) + "`");
   }
   for (std::size_t i = 0; i < code_.exceptions().size(); ++i) {
     const ExceptionEntry& entry = code_.exceptions()[i];
@@ -83,7 +79,7 @@ void CodeEditor::on_edge(JumpEdge edge, SnippetId snippet) {
     // Code that runs off its end is refused by every verifier, but the parser does not look at control flow.
     if (!falls_through(insn.opcode()) || insn.next_pc().value() == code_.length())
       return refuse("the next instruction is not reached from here", pc);
-    edits_.insert(pc.value() * 2 + 1, snippet);
+    edits_.insertions.push_back({.key = pc.value() * 2 + 1, .snippet = snippet});
     return;
   }
   const Flow flow = flow_of(insn.opcode());

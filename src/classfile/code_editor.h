@@ -95,8 +95,8 @@ struct CodeEdits {
     std::uint32_t max_stack;
     std::uint32_t first_frame;  // in `frame_offsets`: labels inside the snippet
     std::uint32_t frame_count;
-    std::uint32_t insertions = 0;  // how many name it
   };
+  static constexpr std::uint32_t kNoMoreInsertions = ~std::uint32_t{0};  // the key of one that only ends the list
   struct Insertion {
     std::uint32_t key;  // 2 * pc for before, 2 * pc + 1 for after: ascending keys are code order
     SnippetId snippet;
@@ -121,20 +121,12 @@ struct CodeEdits {
   std::vector<std::uint32_t> frame_offsets;
   std::vector<Snippet> snippets;
   std::vector<SnippetId> entry;
-  std::vector<Insertion> insertions;
+  std::vector<Insertion> insertions;  // in the order of the calls, which mostly is code order
   std::vector<Redirect> redirects;
   std::vector<Stub> stubs;
   std::vector<Handler> handlers;
   std::vector<Local> locals;
-  std::uint32_t last_key = 0;
-  bool in_order = true;  // the insertions
 
-  void insert(std::uint32_t key, SnippetId id) {
-    ++snippets[id.value()].insertions;
-    in_order &= last_key <= key;
-    last_key = key;
-    insertions.push_back({.key = key, .snippet = id});
-  }
   void clear();
   [[nodiscard]] const Snippet& at(SnippetId id) const { return snippets[id.value()]; }
 };
@@ -164,7 +156,7 @@ class CodeEditor {
   void before(Pc pc, SnippetId snippet) {
     if (!code_.is_instruction(pc)) [[unlikely]]
       return refuse("no instruction starts here", pc);
-    edits_.insert(pc.value() * 2, snippet);
+    edits_.insertions.push_back({.key = pc.value() * 2, .snippet = snippet});
   }
   void after(Pc pc, SnippetId snippet) { on_edge(JumpEdge::fall_through(pc), snippet); }
   // At most one snippet per edge.

@@ -498,36 +498,5 @@ TEST(CodeBuilder, ChoosesTheShortestForms) {
 )");
 }
 
-TEST(ClassEditor, AddsAFieldAndFindsConstantsThatAreThere) {
-  TestClass cls;
-  assemble(cls, "return");
-  const std::vector<std::uint8_t> bytes = cls.bytes();
-  const ClassFile parsed = ClassFile::parse(bytes).value();
-  ClassEditor editor;
-  editor.open(parsed);
-  EXPECT_EQ(editor.pool().class_info("java/lang/Object"), parsed.super_class());
-  editor.add_field(kAccTransient | kAccSynthetic, "$sonde", "J");
-  const Bytes written = editor.write().value();
-  const ClassFile result = ClassFile::parse(written).value();
-  ASSERT_EQ(result.fields().size(), 1u);
-  EXPECT_EQ(result.fields()[0].name, "$sonde");
-  EXPECT_EQ(result.fields()[0].descriptor, "J");
-  EXPECT_EQ(result.pool().count(), parsed.pool().count() + 2);
-}
-
-TEST(ClassEditor, AFullConstantPoolIsAnErrorAndNotAWrongIndex) {
-  TestClass cls;
-  assemble(cls, "return");
-  const std::vector<std::uint8_t> bytes = cls.bytes();
-  const ClassFile parsed = ClassFile::parse(bytes).value();
-  ClassEditor editor;
-  editor.open(parsed);
-  for (int i = 0; i < 70000; ++i) (void)editor.pool().integer(i);
-  ASSERT_FALSE(editor.write().ok());
-  EXPECT_EQ(editor.write().error().code, ErrorCode::kTooLarge);
-  editor.open(parsed);
-  EXPECT_TRUE(std::ranges::equal(editor.write().value(), bytes)) << "a new open() starts afresh";
-}
-
 }  // namespace
 }  // namespace sonde::classfile

@@ -12,17 +12,25 @@ namespace {
 // A walk over an attribute's content that patches the copy of it.
 class Patcher {
  public:
-  Patcher(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers, std::uint8_t* copy)
-      : reader_(attribute.content), map_(map), handlers_(handlers), copy_(copy) {}
+  Patcher(Bytes content, const CodeMap& map, const std::vector<Handler>& handlers, std::uint8_t* copy)
+      : reader_(content), map_(map), handlers_(handlers), copy_(copy) {}
 
   // Nearly every method has one of the first two tables, so they are walked without the reader.
   void line_numbers() {
     constexpr std::size_t kRow = 4;
     const std::size_t rows = reader_.u2();
     if (reader_.take(rows * kRow) == nullptr) return;
+    // What is written are bytes, which might be anything for all the compiler knows: hence the copies of pointers.
+    const std::span<const std::uint8_t> is_start = map_.code().is_start();
+    const std::span<const CodeMap::Place> places = map_.places();
     std::uint8_t* row = copy_ + 2;
     for (std::uint8_t* const end = row + rows * kRow; row != end; row += kRow) {
-      store_u2(row, u2_of(label(load_u2(row), map_.old_length() - 1)));
+      const std::uint32_t pc = load_u2(row);
+      if (pc < is_start.size() && is_start[pc] != 0) [[likely]] {
+        store_u2(row, u2_of(places[pc].label()));
+      } else {
+        store_u2(row, u2_of(label(pc, map_.old_length() - 1)));
+      }
     }
   }
 
@@ -152,20 +160,17 @@ class Patcher {
 
 }  // namespace
 
-Result<void> patch_code_table(const Attribute& attribute, const CodeMap& map, const std::vector<Handler>& handlers,
+Result<void> patch_code_table(const CodeTable& table, const CodeMap& map, const std::vector<Handler>& handlers,
                               std::uint8_t* copy) {
-  using namespace attribute;
-  Patcher patcher(attribute, map, handlers, copy);
-  if (attribute.is(kLineNumberTable)) {
-    patcher.line_numbers();
-  } else if (attribute.is(kLocalVariableTable) || attribute.is(kLocalVariableTypeTable)) {
-    patcher.local_variables();
-  } else if (attribute.is(kRuntimeVisibleTypeAnnotations) || attribute.is(kRuntimeInvisibleTypeAnnotations)) {
-    patcher.type_annotations();
-  } else {
-    return {};
+  Patcher patcher({table.begin + Attribute::kHeader, table.length}, map, handlers, copy);
+  switch (table.kind) {
+    case CodeTable::Kind::kLines: patcher.line_numbers(); break;
+    case CodeTable::Kind::kVariables: patcher.local_variables(); break;
+    case CodeTable::Kind::kTypeAnnotations: patcher.type_annotations(); break;
+    default: return {};
   }
   if (!patcher.fits()) [[unlikely]] {
+    const Attribute attribute = map.code().attribute_of(table);
     return Error{ErrorCode::kMalformed,
                  "does not fit its length or the code",
                  {.path = "Code, " + std::string(attribute.name), .byte_offset = attribute.offset}};

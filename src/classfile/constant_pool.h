@@ -55,8 +55,9 @@ struct MemberRef {
 
 class ConstantPool {
  public:
-  // Reads constant_pool_count and the entries; leaves the reader after them. `file` owns the bytes.
-  static Result<ConstantPool> parse(Bytes file, ByteReader& reader);
+  // Reads constant_pool_count and the entries; leaves the reader after them. `file` owns the bytes. What was in the
+  // pool before is gone, its memory is used again.
+  [[nodiscard]] Result<void> parse(Bytes file, ByteReader& reader);
 
   // One more than the largest index, as in the format.
   [[nodiscard]] std::uint16_t count() const { return static_cast<std::uint16_t>(offsets_.size()); }
@@ -72,7 +73,7 @@ class ConstantPool {
   [[nodiscard]] std::uint32_t offset(PoolIndex index) const { return offsets_[index.value()]; }
 
   // Each expects an entry of the kind in its name; anything else gives empty text or zero.
-  [[nodiscard]] std::string_view utf8(PoolIndex index) const {
+  [[nodiscard, gnu::always_inline]] std::string_view utf8(PoolIndex index) const {
     if (!is(index, Tag::kUtf8)) return {};
     const std::uint8_t* p = at(index);
     return {reinterpret_cast<const char*>(p + kUtf8Header), load_u2(p + 1)};

@@ -80,15 +80,14 @@ bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) co
 
 std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_jdk) {
   const std::uint64_t begin = thread_cpu_ns();
-  const auto cls = ClassFile::parse(original);
-  if (!cls.ok()) {
-    count_failure(cls.error());
+  if (const auto parsed = ClassFile::parse_into(original, class_); !parsed.ok()) {
+    count_failure(parsed.error());
     return std::nullopt;
   }
-  const bool is_thread = cls->name() == kThread && of_jdk;
-  const bool selected = is_selected(cls->name(), of_jdk);
+  const bool is_thread = class_.name() == kThread && of_jdk;
+  const bool selected = is_selected(class_.name(), of_jdk);
   if (!selected && !is_thread) return std::nullopt;
-  editor_.open(*cls);
+  editor_.open(class_);
   if (is_thread) {
     for (const std::string_view field : kThreadFields) {
       editor_.add_field(kAccPublic | kAccTransient | kAccSynthetic, field, "J");
@@ -103,9 +102,9 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
   }
   tells_births_ = is_thread && (options_.sampling.is_on() || options_.has_agent());
   if (selected) {
-    count_methods(*cls, of_jdk);
+    count_methods(class_, of_jdk);
   } else if (tells_births_) {
-    tell_births(*cls);
+    tell_births(class_);
   }
   const auto written = editor_.write();
   arena_.header().own_cpu_ns += thread_cpu_ns() - begin;

@@ -67,6 +67,7 @@ class ClassInstrumenter {
   SiteTable sites_;
   const std::unique_ptr<instrument::CountingPass> pass_;
   instrument::HeapTreePass heap_tree_pass_;
+  classfile::ClassFile class_;  // the one at hand; kept, as the editor is, for its memory
   classfile::ClassEditor editor_;
   instrument::CountedMethod counted_;
   bool tells_births_ = false;  // the class at hand is Thread, and who makes a thread matters
