@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbols/library_symbols.h"
+
+#include <array>
+#include <charconv>
+
+#include "base/mapped_file.h"
+
+namespace sonde::symbols {
+
+const ElfSymbols* LibrarySymbols::symbols_of(const std::string& path) {
+  const auto [entry, is_new] = libraries_.try_emplace(path);
+  std::optional<ElfSymbols>& symbols = entry->second;
+  if (is_new && path.starts_with('/')) {
+    if (const auto file = MappedFile::open(path); file.ok()) {
+      if (auto parsed = ElfSymbols::parse(file->bytes()); parsed.ok()) symbols = std::move(parsed).value();
+    }
+  }
+  return symbols ? &*symbols : nullptr;
+}
+
+std::string LibrarySymbols::name_of(const std::string& path, std::uint64_t offset) {
+  const std::string library = path.substr(path.rfind('/') + 1);
+  if (const ElfSymbols* symbols = symbols_of(path)) {
+    if (const std::string name = symbols->name_of(offset); !name.empty()) return library + ": " + name;
+  }
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), offset, 16).ptr;
+  return library + "+0x" + std::string(digits.begin(), end);
+}
+
+}  // namespace sonde::symbols
