@@ -64,7 +64,9 @@ struct SamplingInfo {
   std::uint64_t handler_p99_ns;
   std::uint64_t decoder_cpu_ns;  // CPU time of the agent's own threads
   std::uint64_t memory_bytes;    // of the agent, without the arena
-  std::uint64_t reserved[6];
+  std::uint64_t purges;          // twice how often cold contexts were purged; odd while it is being done
+  std::uint64_t hot;             // address of the HotTables; 0 if there are none
+  std::uint64_t reserved[4];
 };
 
 struct ArenaHeader {
@@ -101,6 +103,7 @@ enum class ChunkKind : std::uint32_t {
   kOverflow = 3,  // OverflowPage at each offset in it that is a multiple of kPageSize
   kSamples = 4,   // SampleNode, of any tree of samples
   kTimeline = 5,  // TimelineEntry
+  kHot = 6,       // HotTable[2], by SampleTreeKind
 };
 
 struct ChunkHeader {
@@ -141,6 +144,8 @@ enum MethodFlags : std::uint16_t {
   kNative = 4,      // counted where it is called; has no bytecodes
   kIntrinsic = 8,   // replaced by the JIT compiler: counted where it is called, like a native method
   kPseudo = 32,     // no method: "[unknown code]"; has no class
+  kFunction =
+      64,  // with kPseudo: "libjvm.so+0x8a3f20", a function outside of Java; the descriptor is the library's path
 };
 
 struct SiteInfo {
@@ -224,7 +229,7 @@ struct SampleNode {
   std::uint64_t parent;       // address; 0 for the root
   std::uint64_t first_child;  // address
   std::uint64_t next_sibling;
-  std::uint64_t reserved;
+  std::uint64_t scratch;  // of the agent
 };
 static_assert(sizeof(SampleNode) == 64);
 
@@ -232,6 +237,23 @@ inline constexpr std::uint64_t kBucketNs = 20'000'000;
 struct TimelineEntry {
   std::uint32_t node;    // offset in the file / 64
   std::uint32_t bucket;  // of kBucketNs since SamplingInfo::start_ns
+};
+
+// The methods that most samples had on top of the stack, and the calls that most samples saw anew, largest first; kept
+// up to date with each sample.
+inline constexpr std::uint32_t kHotEntries = 100;
+struct HotEntry {
+  std::uint64_t key;  // method id; of an edge the caller's in the upper half, 0 where a thread begins
+  std::uint64_t samples;
+  std::uint64_t weight_ns;  // 0 for edges
+};
+struct HotTable {
+  std::uint64_t sequence;  // odd while entries change places
+  std::uint64_t samples;   // of all methods
+  std::uint32_t method_count;
+  std::uint32_t edge_count;
+  HotEntry methods[kHotEntries];
+  HotEntry edges[kHotEntries];
 };
 
 // --- kTree ---

@@ -169,7 +169,8 @@ void Reader::read_chunks() {
       const std::uint64_t used = chunk->used.load(std::memory_order_acquire);  // pairs with SampleTrees
       if (used < sizeof(ChunkHeader) || used > size) damage_.add("a chunk of the timeline is too full", offset);
       read_timeline(offset, std::min(used, available));
-    } else if (chunk->kind != ChunkKind::kTree && chunk->kind != ChunkKind::kSamples) {
+    } else if (chunk->kind != ChunkKind::kTree && chunk->kind != ChunkKind::kSamples &&
+               chunk->kind != ChunkKind::kHot) {
       damage_.add("a chunk is of no known kind", offset);
     }
     offset += available;

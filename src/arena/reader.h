@@ -174,6 +174,17 @@ class Reader {
   [[nodiscard]] const std::vector<MethodEntry>& methods() const { return methods_; }       // by id
   [[nodiscard]] const std::vector<TreeEntry>& trees() const { return trees_; }             // by id
   [[nodiscard]] const std::vector<ThreadEntry>& threads() const { return threads_; }       // in order of their start
+  // The hottest methods and edges so far, at most kHotEntries each; empty if nothing was sampled. Good at any moment of
+  // a running recording, without walking a tree.
+  struct Hot {
+    std::uint64_t samples = 0;
+    std::vector<HotEntry> methods;
+    std::vector<HotEntry> edges;
+  };
+  [[nodiscard]] Hot hot(SampleTreeKind kind) const;
+
+  // Changes when contexts of samples are purged, and is odd meanwhile: what was walked then has to be walked again.
+  [[nodiscard]] std::uint64_t purges() const;
   [[nodiscard]] const std::vector<SampleTreeEntry>& sample_trees() const { return sample_trees_; }  // by id
   [[nodiscard]] const std::vector<TimelineEntry>& timeline() const { return timeline_; }  // in the order of decoding
   // Null if there is none.

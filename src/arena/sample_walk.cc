@@ -2,6 +2,7 @@
 // Reader::walk for trees of samples. A node is accepted only below the parent it names; a budget ends walks through
 // lists that run in circles.
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <tuple>
 
@@ -91,6 +92,24 @@ class SampleWalk {
   std::vector<Pending> pending_;  // the next one is the last
   std::vector<Pending> callees_;  // of the node in work
 };
+
+Reader::Hot Reader::hot(SampleTreeKind kind) const {
+  const auto offset = offset_of(acquire(at<ArenaHeader>(0)->sampling.hot), 2 * sizeof(HotTable));
+  if (!offset) return {};
+  const HotTable& table = *at<HotTable>(*offset + static_cast<std::uint64_t>(kind) * sizeof(HotTable));
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::uint64_t sequence = acquire(table.sequence);
+    Hot hot{.samples = acquire(table.samples), .methods = {}, .edges = {}};
+    hot.methods.assign(table.methods, table.methods + std::min(acquire(table.method_count), kHotEntries));
+    hot.edges.assign(table.edges, table.edges + std::min(acquire(table.edge_count), kHotEntries));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (sequence % 2 == 0 && acquire(table.sequence) == sequence) return hot;
+  }
+  return {};
+}
+
+std::uint64_t Reader::purges() const { return acquire(at<ArenaHeader>(0)->sampling.purges); }
 
 void Reader::walk(const SampleTreeEntry& tree, const std::function<void(const SampleContext&)>& visit,
                   Damage& damage) const {

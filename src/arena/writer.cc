@@ -124,6 +124,11 @@ bool Writer::reserve_flat(std::uint32_t last_method_id, std::uint64_t blocks) {
   return true;
 }
 
+bool Writer::has_room(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  return reserve(header().next.load(std::memory_order_relaxed) + size + 2 * sizeof(ChunkHeader));
+}
+
 ChunkHeader* Writer::new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t size) {
   size = round_up(size + sizeof(ChunkHeader), 64);
   const std::lock_guard lock(mutex_);

@@ -39,6 +39,9 @@ class Writer {
   // A zeroed chunk of at least this size with its header filled; null if the arena or the disk is full.
   ChunkHeader* new_chunk(ChunkKind kind, std::uint32_t tree, std::uint64_t size);
 
+  // Whether new_chunk would find this much, and the disk had it.
+  [[nodiscard]] bool has_room(std::uint64_t size);
+
   // Makes sure that the counters of all methods up to this id have disk space in this many blocks of the flat region.
   bool reserve_flat(std::uint32_t last_method_id, std::uint64_t blocks);
   [[nodiscard]] std::uint8_t* flat_region() { return memory_ + header().flat_offset; }

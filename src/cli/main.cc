@@ -72,7 +72,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
                   "What to record, one or more of: exact (every call and executed bytecode, with contexts),\n"
                   "exact:flat (the same per method and thread, without contexts: much cheaper),\n"
                   "bytecode[:granularity=10000,jitter=100,seed=1,maxpath=0] (a sample every so many bytecodes),\n"
-                  "cpu[:1ms] (samples of CPU time), wall[:10ms] (samples of all threads)")
+                  "cpu[:1ms] (samples of CPU time), wall[:10ms] (samples of all threads),\n"
+                  "native (with cpu or wall: frames outside of Java, too)")
       ->capture_default_str();
   app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")
       ->type_name("FILE");

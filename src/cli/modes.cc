@@ -53,9 +53,12 @@ Result<void> add_mode(Modes& modes, const std::string& word) {
     modes.cpu_interval_ns = TRY(interval_of(name, rest, kDefaultCpuNs, kShortestCpuNs));
   } else if (name == "wall") {
     modes.wall_interval_ns = TRY(interval_of(name, rest, kDefaultWallNs, kShortestWallNs));
+  } else if (word == "native") {
+    modes.native = true;
   } else {
-    return invalid("unknown mode `" + word +
-                   "`; there are: exact, exact:flat, bytecode, cpu[:interval], wall[:interval]");
+    return invalid(
+        "unknown mode `" + word +
+        "`; there are: exact, exact:flat, bytecode, cpu[:interval], wall[:interval], and native for the last two");
   }
   return {};
 }
@@ -85,6 +88,7 @@ Result<Modes> parse_modes(const std::string& text) {
     begin = end + 1;
   }
   if (modes.exact && modes.bytecode) return invalid("exact counts everything; leave out bytecode");
+  if (modes.native && !modes.is_sampled()) return invalid("native frames belong to samples: write cpu,native");
   return modes;
 }
 

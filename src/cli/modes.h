@@ -17,6 +17,7 @@ struct Modes {
   std::optional<BytecodeMode> bytecode;
   std::uint64_t cpu_interval_ns = 0;   // 0: not asked for
   std::uint64_t wall_interval_ns = 0;  // 0: not asked for
+  bool native = false;                 // with frames outside of Java
 
   // Classes are rewritten.
   [[nodiscard]] bool is_instrumented() const { return exact || bytecode; }
@@ -24,7 +25,8 @@ struct Modes {
   [[nodiscard]] bool is_sampled() const { return cpu_interval_ns != 0 || wall_interval_ns != 0; }
 };
 
-// "exact", "exact:flat", "cpu", "cpu:1ms,wall:10ms", "exact,cpu:500us", "bytecode:granularity=500,seed=2,cpu".
+// "exact", "exact:flat", "cpu", "cpu:1ms,wall:10ms", "exact,cpu:500us", "cpu,native",
+// "bytecode:granularity=500,seed=2,cpu".
 Result<Modes> parse_modes(const std::string& text);
 
 // "1ms", "500us", "100000ns", "1s"; 0 if it makes no sense.

@@ -56,6 +56,12 @@ void filter_rows(const ReportView& view, std::vector<SumRow>& rows) {
   }
 }
 
+// A method that is slow has few visits that are long, one that is called often has many (papers/002).
+bool has_visits(const ReportView& view) {
+  const bool has_methods = view.options.by == Grouping::kMethod || view.options.by == Grouping::kCallsite;
+  return profile::info_of(view.metric).is_sampled && view.profile.recording.time_sampling.is_on() && has_methods;
+}
+
 bool is_place(const ReportView& view) {
   return view.options.by == Grouping::kLine || view.options.by == Grouping::kCallsite;
 }
@@ -118,6 +124,7 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
     };
     json["self_percent_95"] = interval(row.sum.self.of(view.metric));
     json["total_percent_95"] = interval(row.sum.total.of(view.metric));
+    if (has_visits(view)) json["visits"] = row.sum.visits;
   }
   return json;
 }
@@ -132,6 +139,7 @@ std::string rows_text(const ReportView& view, const Console& console) {
   header.emplace_back(metric);
   if (view.has_contexts()) header.insert(header.end(), {"total", metric});
   for (const Metric other : view.others) header.emplace_back(std::string(profile::info_of(other).label));
+  if (has_visits(view)) header.insert(header.end(), {"visits", "per visit"});
   header.emplace_back(std::string(name_of(view.options.by)));
   Table table(std::move(header));
   for (const SumRow& row : shown.rows) {
@@ -144,6 +152,10 @@ std::string rows_text(const ReportView& view, const Console& console) {
     if (view.has_contexts())
       cells.insert(cells.end(), {percent(total, view.whole_value()), amount_text(view.metric, total)});
     for (const Metric other : view.others) cells.emplace_back(amount_text(other, row.sum.self.of(other)));
+    if (has_visits(view)) {
+      const std::uint64_t visits = row.sum.visits;
+      cells.insert(cells.end(), {grouped(visits), visits == 0 ? "" : amount_text(view.metric, total / visits)});
+    }
     cells.emplace_back(row.name);
     table.add(std::move(cells));
   }

@@ -166,11 +166,12 @@ Result<void> write_options(const RunOptions& options, const Modes& modes, const 
        << (modes.flat                ? "flat"
            : modes.is_instrumented() ? "1"
                                      : "0")
-       << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nwalker " << options.walker
-       << "\nclock " << options.clock << "\nscheme " << options.scheme << "\nprecise "
-       << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1) << "\nmemory "
-       << parse_size(options.memory) << "\nmax-depth " << options.max_depth << "\nfold-recursion "
-       << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics " << (options.intrinsics == "count" ? 1 : 0) << "\n";
+       << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nnative "
+       << (modes.native ? 1 : 0) << "\nwalker " << options.walker << "\nclock " << options.clock << "\nscheme "
+       << options.scheme << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk "
+       << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\nmax-depth " << options.max_depth
+       << "\nfold-recursion " << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics "
+       << (options.intrinsics == "count" ? 1 : 0) << "\n";
   if (modes.bytecode) {
     const BytecodeMode& mode = *modes.bytecode;
     file << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "

@@ -4,6 +4,7 @@
 #include "base/counters.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "base/modified_utf8.h"
 #include "profile/group_tree.h"
 #include "profile/ingest_samples.h"
+#include "symbols/library_symbols.h"
 
 namespace sonde::profile {
 namespace {
@@ -125,6 +127,10 @@ class Ingest {
       } else if (!names_were_dropped()) {
         damage_.add("method " + std::to_string(entry.id) + " is of no known class", 0);
       }
+      if ((entry.flags & arena::kFunction) != 0) {
+        method_by_entry_.push_back(pseudo_method(function_name(entry)));
+        continue;
+      }
       method_by_entry_.push_back(intern_method({.cls = cls,
                                                 .name = printable(entry.name),
                                                 .descriptor = printable(entry.descriptor),
@@ -132,6 +138,14 @@ class Ingest {
                                                 .first_line = entry.first_line,
                                                 .kind = kind_of(entry)}));
     }
+  }
+
+  // Of "libjvm.so+0x8a3f20".
+  std::string function_name(const arena::MethodEntry& entry) {
+    const std::string recorded = printable(entry.name);
+    const std::size_t plus = recorded.rfind("+0x");
+    if (plus == std::string::npos) return recorded;
+    return symbols_.name_of(printable(entry.descriptor), std::strtoull(recorded.c_str() + plus + 1, nullptr, 16));
   }
 
   ClassId intern_class(const arena::ClassEntry& entry) {
@@ -312,6 +326,7 @@ class Ingest {
     return pseudo_method("[method " + std::to_string(context.method_id) + "]");
   }
 
+  symbols::LibrarySymbols symbols_;
   const arena::Reader& reader_;
   arena::Damage damage_;
   Profile profile_;
@@ -325,6 +340,13 @@ class Ingest {
 
 }  // namespace
 
-Result<Profile> ingest(const arena::Reader& reader) { return Ingest(reader).run(); }
+Result<Profile> ingest(const arena::Reader& reader) {
+  constexpr int kAttempts = 4;
+  for (int attempt = 1;; ++attempt) {
+    const std::uint64_t purges = reader.purges();
+    auto profile = Ingest(reader).run();
+    if (attempt == kAttempts || (purges % 2 == 0 && reader.purges() == purges)) return profile;
+  }
+}
 
 }  // namespace sonde::profile

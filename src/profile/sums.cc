@@ -33,6 +33,7 @@ class Summation {
           open_.resize(key + 1);
         }
         sums[key].self += tree_.amounts_of(node);
+        if (node < tree_.activations.size()) sums[key].visits += tree_.activations[node];
         if (open_[key]++ == 0) sums[key].total += totals_.of(node);
       }
       while (!path_.empty()) leave();

@@ -38,6 +38,8 @@ class Totals {
 struct Sum {
   Amounts self;
   Amounts total;
+  // Samples that saw a context which the thread's sample before did not: calls, at least.
+  std::uint64_t visits = 0;
   bool operator==(const Sum&) const = default;
 };
 

@@ -88,7 +88,7 @@ const AgctDecoder::Known& AgctDecoder::resolve(jmethodID method) {
   return known;
 }
 
-void AgctDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frames) {
+void AgctDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>&) {
   const std::lock_guard lock(mutex_);
   for (std::uint16_t i = 0; i < sample.depth; ++i) {
     const RawFrame& frame = sample.frames()[i];

@@ -47,4 +47,14 @@ hotspot::FrozenLayout find_frozen_fields(JNIEnv* jni, const hotspot::VmStructs& 
   return layout;
 }
 
+hotspot::ParkLayout find_park_fields(JNIEnv* jni, const hotspot::VmStructs& structs, const hotspot::Layout& known) {
+  hotspot::ParkLayout layout = hotspot::find_park_layout(structs, known);
+  if (!layout.is_known || jni->PushLocalFrame(16) != JNI_OK) return {};
+  FieldOffsets offset_of(jni);
+  layout.park_blocker = offset_of("java/lang/Thread", "parkBlocker");
+  jni->PopLocalFrame(nullptr);
+  layout.is_known = offset_of.is_complete();
+  return layout;
+}
+
 }  // namespace sonde::agent

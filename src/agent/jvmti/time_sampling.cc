@@ -20,6 +20,7 @@
 #include "agent/session/recording_state.h"
 #include "agent/vm/hotspot/hotspot_decoder.h"
 #include "agent/vm/hotspot/stack_walk_x64.h"
+#include "agent/vm/native/unwinder.h"
 
 namespace sonde::agent {
 namespace {
@@ -32,11 +33,14 @@ struct Jvm {
   std::optional<hotspot::VmStructs> structs;  // found when the first recording begins, like all that follows
   Result<hotspot::Layout> layout = Error{ErrorCode::kUnsupported, ""};
   hotspot::CodeCache code_cache;
+  hotspot::ParkLayout parking;
   std::unique_ptr<JavaThreads> threads;
   std::unique_ptr<AgctClasses> classes;
   jint unload_event = -1;  // HotSpot's own event; -1 if it has none
 };
 Jvm* g_jvm = nullptr;
+
+bool is_java(std::uint64_t pc) { return g_jvm->code_cache.contains(pc); }
 
 // One recording.
 struct Sampling {
@@ -48,12 +52,15 @@ struct Sampling {
                 {.cpu_interval_ns = options.cpu_interval_ns,
                  .wall_interval_ns = options.wall_interval_ns,
                  .timers_only = options.clock == "timer"}),
-        wants_agct(options.walker == "agct") {}
+        wants_agct(options.walker == "agct") {
+    if (options.native) native = std::make_unique<native::Unwinder>(methods, is_java);
+  }
 
   arena::Writer& arena;
   SampledMethods methods;
   AgctDecoder agct;
   std::unique_ptr<hotspot::HotspotDecoder> hotspot;  // null: the JVM's layout is not known
+  std::unique_ptr<native::Unwinder> native;          // null: not wanted
   Sampler sampler;
   const bool wants_agct;
   std::mutex listing;  // held while the threads are listed; those that start or end wait
@@ -111,9 +118,13 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   recording->sampler.current_thread_ended();
 }
 
-// Before classes are unloaded: what was sampled gets its names now.
+// Before classes are unloaded, and methods freed that were redefined: what was sampled gets its names now, and an
+// address may mean something else from now on.
 void JNICALL on_collection_start(jvmtiEnv*) {
-  if (const Recording recording; recording) recording->sampler.drain();
+  const Recording recording;
+  if (!recording) return;
+  recording->sampler.drain();
+  if (recording->hotspot != nullptr) recording->hotspot->doubt();
 }
 
 void JNICALL on_class_unload(jvmtiEnv*, ...) {
@@ -153,6 +164,8 @@ ThreadGlance glance_at(std::uint64_t java_thread) {
           .anchor_pc = hotspot::load<std::uint64_t>(anchor + layout.anchor_pc)};
 }
 
+std::string blocker_of(std::uint64_t java_thread) { return hotspot::blocker_class(g_jvm->parking, java_thread); }
+
 // JVMTI, which the decoding thread asks for names with AsyncGetCallTrace, wants to know it.
 void attach_own_thread() {
   JavaVMAttachArgs arguments{.version = JNI_VERSION_10, .name = const_cast<char*>("sonde"), .group = nullptr};
@@ -173,6 +186,7 @@ void learn_jvm(JNIEnv* jni) {
   if (!is_known) return;
   jvm.code_cache.find(*jvm.layout);
   hotspot::set_code_cache(jvm.code_cache);
+  jvm.parking = find_park_fields(jni, *jvm.structs, *jvm.layout);
   if (jvm.threads->has_virtual()) hotspot::set_frozen_layout(find_frozen_fields(jni, *jvm.structs));
 }
 
@@ -185,7 +199,9 @@ Result<void> start_sampler(Sampling& sampling, JNIEnv* jni) {
     TRY(sampling.sampler.start({.walker = arena::Walker::kVmStructs,
                                 .walk = hotspot::walk_java_stack,
                                 .decoder = sampling.hotspot.get(),
-                                .glance = glance_at}));
+                                .native = sampling.native.get(),
+                                .glance = glance_at,
+                                .blocker = blocker_of}));
     enable(JVMTI_EVENT_GARBAGE_COLLECTION_START);
     return {};
   }
@@ -197,6 +213,7 @@ Result<void> start_sampler(Sampling& sampling, JNIEnv* jni) {
   return sampling.sampler.start({.walker = arena::Walker::kAsyncGetCallTrace,
                                  .walk = walk_by_agct,
                                  .decoder = &sampling.agct,
+                                 .native = sampling.native.get(),
                                  .on_own_thread = attach_own_thread,
                                  .off_own_thread = detach_own_thread});
 }

@@ -40,17 +40,17 @@ bool find_agct() {
   return g_agct != nullptr;
 }
 
-void walk_by_agct(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+std::uint64_t walk_by_agct(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
   if (slot.jni_env == nullptr) {
     sample.error = WalkError::kNoJavaFrames;
-    return;
+    return slot.stack_high;
   }
   // Its frames have the size of ours and are turned into ours where they are.
   CallTrace trace{.env = slot.jni_env, .depth = 0, .frames = reinterpret_cast<CallFrame*>(sample.frames())};
   g_agct(&trace, kMaxDepth, ucontext);
   if (trace.depth <= 0) {
     sample.error = error_of(trace.depth);
-    return;
+    return 0;
   }
   sample.depth = static_cast<std::uint16_t>(trace.depth);
   sample.is_cut = trace.depth == kMaxDepth ? 1 : 0;
@@ -58,6 +58,7 @@ void walk_by_agct(const ThreadSlot& slot, const void* ucontext, RawSample& sampl
     const CallFrame frame = trace.frames[i];
     sample.frames()[i] = RawFrame::make(FrameKind::kJmethodId, frame.method, static_cast<std::uint32_t>(frame.bci));
   }
+  return 0;
 }
 
 }  // namespace sonde::agent

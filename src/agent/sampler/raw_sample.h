@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: written by [signal], read by [agent]. What a handler notes of a sample: numbers whose meaning is found out
-// later. Frames lie behind the header, innermost first.
+// later. Frames lie behind the header, innermost first; behind them, if native frames are wanted and the thread was not
+// in Java, a NativeStack.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ enum class FrameKind : std::uint8_t {
   kInterpreted = 3,  // what: Method*; detail: bytecode pointer
   kNative = 4,       // what: program counter
   kStub = 5,         // what: program counter in the code cache, not an nmethod
+  kMark = 6,         // no frame: the stack pointer of the next one, the first beyond a multiple of kMarkEvery bytes
 };
 
 struct RawFrame {
@@ -44,6 +46,16 @@ struct RawFrame {
 };
 static_assert(sizeof(RawFrame) == 16);
 
+// A copy of the innermost part of a stack.
+struct NativeStack {
+  std::uint64_t pc;
+  std::uint64_t sp;
+  std::uint64_t fp;
+  [[nodiscard]] const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(this + 1); }
+  [[nodiscard]] std::uint8_t* bytes() { return reinterpret_cast<std::uint8_t*>(this + 1); }
+};
+inline constexpr std::uint32_t kMaxNativeBytes = 16 << 10;
+
 struct RawSample {
   std::uint32_t size;  // with the frames; 0: nothing more before the end of the ring
   std::uint16_t depth;
@@ -53,17 +65,23 @@ struct RawSample {
   std::uint8_t is_cut;      // there were more frames than kMaxDepth
   std::uint8_t is_virtual;  // the walk ended where a virtual thread begins
   std::uint8_t reserved;
-  std::uint32_t count;    // signals this one stands for: timers merge what the thread did not take in time
-  std::uint64_t time_ns;  // CLOCK_MONOTONIC
+  std::uint32_t count;        // signals this one stands for: timers merge what the thread did not take in time
+  std::uint32_t native_size;  // of the NativeStack with its bytes; 0: there is none
+  std::uint64_t time_ns;      // CLOCK_MONOTONIC
   std::uint64_t weight_ns;
   std::uint64_t top_bcp;  // where the interpreter keeps the bytecode pointer of the innermost frame; else anything
 
   [[nodiscard]] const RawFrame* frames() const { return reinterpret_cast<const RawFrame*>(this + 1); }
   [[nodiscard]] RawFrame* frames() { return reinterpret_cast<RawFrame*>(this + 1); }
+  [[nodiscard]] const NativeStack* native() const {
+    return native_size == 0 ? nullptr : reinterpret_cast<const NativeStack*>(frames() + depth);
+  }
 };
 static_assert(sizeof(RawSample) % 8 == 0);
 
 inline constexpr std::uint32_t kMaxDepth = 2048;
-inline constexpr std::uint32_t kMaxSampleSize = sizeof(RawSample) + kMaxDepth * sizeof(RawFrame);
+inline constexpr std::uint64_t kMarkEvery = 16 << 10;
+inline constexpr std::uint32_t kMaxSampleSize =
+    sizeof(RawSample) + kMaxDepth * sizeof(RawFrame) + sizeof(NativeStack) + kMaxNativeBytes;
 
 }  // namespace sonde::agent

@@ -67,7 +67,7 @@ Sampler::Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods
       clock_(kCpuSignal, options.cpu_interval_ns),
       slots_(slots),
       wall_(slots_, slots_mutex_),
-      trees_(arena) {}
+      trees_(arena, methods) {}
 
 Result<void> Sampler::start(const Jvm& jvm) {
   if (!slots_.map()) return Error{ErrorCode::kIo, "no address space for the sampler's threads"};
@@ -84,7 +84,10 @@ Result<void> Sampler::start(const Jvm& jvm) {
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(options_.timers_only));
   info.walker = jvm.walker;
   info.start_ns = start_ns_;
-  if (!install_handler({.slots = &slots_, .walk = jvm.walk, .cpu_interval_ns = options_.cpu_interval_ns})) {
+  if (!install_handler({.slots = &slots_,
+                        .walk = jvm.walk,
+                        .cpu_interval_ns = options_.cpu_interval_ns,
+                        .with_native = jvm.native != nullptr})) {
     return Error{ErrorCode::kIo, "the sampling signals cannot be handled"};
   }
   enable_handler();
@@ -123,7 +126,10 @@ void Sampler::stop() {
 
 void Sampler::start_clock(ThreadSlot& slot) {
   CpuClock::attach(slot);
-  if (options_.cpu_interval_ns != 0 && !clock_.start(slot)) arena_.count(Counter::kThreadsNotSampled);
+  // A thread that has ended meanwhile needs no clock.
+  if (options_.cpu_interval_ns != 0 && !clock_.start(slot) && CpuClock::cpu_time_ns(slot) != 0) {
+    arena_.count(Counter::kThreadsNotSampled);
+  }
 }
 
 void Sampler::thread_started(const JavaThreadInfo& thread) {
@@ -204,6 +210,7 @@ void Sampler::drain_slot(ThreadSlot& slot) {
     arena_.count(Counter::kSamplesDropped, dropped);
   }
   handler_ticks_ += slot.handler_ticks.exchange(0, std::memory_order_relaxed);
+  if (slot.seen_sp.load(std::memory_order_relaxed) != 0 && slot.stack_high == 0) find_stack(slot);
   const std::lock_guard lock(slots_mutex_);
   count_idle(slot);
   if (slot.state != ThreadSlot::State::kEnded) return;
@@ -211,27 +218,40 @@ void Sampler::drain_slot(ThreadSlot& slot) {
   slots_.release(slot);
 }
 
+// Of a thread of the JVM. From now on its stack tells the handler whose signal it has, and can be copied.
+void Sampler::find_stack(ThreadSlot& slot) {
+  const StackBounds bounds = jvm_.native->bounds_of(slot.seen_sp.load(std::memory_order_relaxed));
+  slot.stack_low = bounds.low;
+  std::atomic_thread_fence(std::memory_order_release);
+  slot.stack_high = bounds.high;
+}
+
 // Visits that found the thread where its last sample was.
 void Sampler::count_idle(ThreadSlot& slot) {
   if (slot.idle_samples == 0 || slot.last_wall_node == nullptr) return;
-  trees_.count_again(*slot.last_wall_node, slot.idle_samples, slot.idle_ns);
+  trees_.count_again(SampleKind::kWall, *slot.last_wall_node, slot.idle_samples, slot.idle_ns);
   arena_.header().sampling.wall_samples += slot.idle_samples;
   slot.idle_samples = slot.idle_ns = 0;
 }
 
 ThreadState Sampler::state_of(const RawSample& sample) {
-  if (sample.kind == SampleKind::kCpu || frames_.empty()) return sample.state;
+  if (sample.kind == SampleKind::kCpu || frames_.size() <= native_frames_) return sample.state;
   if (sample.state != ThreadState::kBlocked && sample.state != ThreadState::kNative) return sample.state;
-  const ThreadState waiting = methods_.waiting_in(frames_.back().method_id);
+  const ThreadState waiting = methods_.waiting_in(frames_[frames_.size() - 1 - native_frames_].method_id);
   return waiting == ThreadState::kBlocked ? sample.state : waiting;
 }
 
 void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   arena::SamplingInfo& info = arena_.header().sampling;
   frames_.clear();
-  jvm_.decoder->decode(sample, frames_);
+  marks_.clear();
+  native_frames_ = jvm_.native != nullptr ? jvm_.native->unwind(sample, frames_) : 0;
+  jvm_.decoder->decode(sample, frames_, marks_);
+  const bool is_attached = sample.is_cut == 0 || reattach(slot);
   std::reverse(frames_.begin(), frames_.end());
-  if (sample.is_cut != 0) {
+  for (StackMark& mark : marks_) mark.frames = static_cast<std::uint32_t>(frames_.size()) - mark.frames;
+  if (!is_attached) {
+    marks_.clear();
     arena_.count(Counter::kStacksCut, sample.count);
     frames_.insert(frames_.begin(), {.method_id = methods_.id_of_pseudo("[deeper stack]"), .line = 0, .bci = 0});
   }
@@ -241,14 +261,53 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   }
   add_failure(sample);
   const bool is_virtual = cut_to_virtual_thread() || sample.is_virtual != 0;
-  const std::uint32_t tree = tree_of(slot, sample, state_of(sample), is_virtual);
+  const ThreadState state = state_of(sample);
+  if (state == ThreadState::kParked && sample.kind == SampleKind::kWall && !is_virtual) add_blocker(slot);
+  const std::uint32_t tree = tree_of(slot, sample, state, is_virtual);
   (sample.kind == SampleKind::kCpu ? info.cpu_samples : info.wall_samples) += sample.count;
   if (tree == 0) return arena_.count(Counter::kSamplesWithoutContext, sample.count);
+  const std::uint32_t purges = trees_.purges();
   arena::SampleNode* node = trees_.add(tree, frames_, slot.path, sample.count, sample.weight_ns);
+  if (trees_.purges() != purges) keep_nodes();
+  slot.marks = is_virtual ? std::vector<StackMark>{} : marks_;
   if (sample.kind == SampleKind::kWall) slot.last_wall_node = node;
   if (!trees_.add_to_timeline(node, sample.time_ns - std::min(sample.time_ns, start_ns_))) {
     arena_.count(Counter::kSamplesOutsideTimeline, sample.count);
   }
+}
+
+// Callers that a deep stack was too long for are those of the sample before, if both have a mark in common.
+bool Sampler::reattach(const ThreadSlot& slot) {
+  for (std::size_t i = marks_.size(); i-- > 0;) {
+    const auto known = std::find_if(slot.marks.begin(), slot.marks.end(),
+                                    [&](const StackMark& mark) { return mark.is_same_place(marks_[i]); });
+    if (known == slot.marks.end() || known->frames > slot.path.frames.size()) continue;
+    frames_.resize(marks_[i].frames);
+    const auto outer = slot.path.frames.begin() + known->frames;
+    frames_.insert(frames_.end(), std::make_reverse_iterator(outer), slot.path.frames.rend());
+    marks_.resize(i);
+    // Kept marks count from the outermost frame.
+    const auto whole = static_cast<std::uint32_t>(frames_.size());
+    for (auto mark = known; mark != slot.marks.end(); ++mark) {
+      marks_.push_back({.sp = mark->sp, .pc = mark->pc, .frames = whole - mark->frames});
+    }
+    return true;
+  }
+  return false;
+}
+
+// Below Unsafe.park what the thread waits for: "[on java.util.concurrent.locks.ReentrantLock$NonfairSync]".
+void Sampler::add_blocker(const ThreadSlot& slot) {
+  const std::string name = jvm_.blocker != nullptr ? jvm_.blocker(slot.java_thread) : "";
+  if (name.empty()) return;
+  const auto park = frames_.end() - static_cast<std::ptrdiff_t>(native_frames_);
+  frames_.insert(park, {.method_id = methods_.id_of_pseudo("[on " + name + "]"), .line = 0, .bci = 0});
+}
+
+// After contexts were purged.
+void Sampler::keep_nodes() {
+  const std::lock_guard lock(slots_mutex_);
+  slots_.for_each_in_use([&](ThreadSlot& slot) { slot.last_wall_node = trees_.kept(slot.last_wall_node); });
 }
 
 void Sampler::add_failure(const RawSample& sample) {
@@ -256,7 +315,10 @@ void Sampler::add_failure(const RawSample& sample) {
     frames_.push_back({.method_id = methods_.id_of_pseudo(name), .line = 0, .bci = 0});
   };
   if (sample.error == WalkError::kNone || sample.error == WalkError::kFrozen) return;
-  if (sample.error == WalkError::kNoJavaFrames) return push("[no Java frames]");
+  if (sample.error == WalkError::kNoJavaFrames) {
+    if (native_frames_ == 0) push("[no Java frames]");
+    return;
+  }
   const Failure failure = failure_of(sample.error);
   push(failure.frame);
   arena_.count(failure.counter, sample.count);
@@ -305,7 +367,8 @@ void Sampler::update_info() {
   info.decoder_cpu_ns = thread_.cpu_ns() + wall_.thread().cpu_ns();
   const std::lock_guard lock(slots_mutex_);
   std::uint64_t cpu_ns = ended_cpu_ns_;
-  info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes();
+  info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes() +
+                      (jvm_.native != nullptr ? jvm_.native->memory_bytes() : 0);
   slots_.for_each_in_use([&](ThreadSlot& slot) {
     if (slot.state == ThreadSlot::State::kEnded) {
       cpu_ns += slot.cpu_ns;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/sampler/cpu_clock.h"
+#include "agent/sampler/native_frames.h"
 #include "agent/sampler/own_thread.h"
 #include "agent/sampler/signal_handler.h"
 #include "agent/sampler/slot_table.h"
@@ -54,7 +55,9 @@ class Sampler {
     arena::Walker walker;
     Walk walk;                                        // runs in handlers
     StackDecoder* decoder;                            // understands what `walk` writes
+    NativeFrames* native = nullptr;                   // null: native frames are not wanted
     ThreadGlance (*glance)(std::uint64_t) = nullptr;  // null: unknown
+    std::string (*blocker)(std::uint64_t) = nullptr;  // the class of what a JavaThread is parked on; null: unknown
     void (*on_own_thread)() = nullptr;                // called once on the decoding thread before it begins,
     void (*off_own_thread)() = nullptr;               // and when it is done
   };
@@ -72,10 +75,14 @@ class Sampler {
  private:
   void decode_until_stopped();
   void drain_slot(ThreadSlot& slot);
+  void find_stack(ThreadSlot& slot);
   void count_idle(ThreadSlot& slot);
   void add(ThreadSlot& slot, const RawSample& sample);
+  void keep_nodes();
   void add_failure(const RawSample& sample);
   ThreadState state_of(const RawSample& sample);
+  void add_blocker(const ThreadSlot& slot);
+  bool reattach(const ThreadSlot& slot);
   std::uint32_t tree_of(ThreadSlot& slot, const RawSample& sample, ThreadState state, bool is_virtual);
   bool cut_to_virtual_thread();
   void find_internal_threads();
@@ -95,6 +102,8 @@ class Sampler {
   std::mutex decoding_;  // guards what follows
   SampleTrees trees_;
   std::vector<StackFrame> frames_;
+  std::size_t native_frames_ = 0;  // of frames_, the innermost
+  std::vector<StackMark> marks_;
   std::uint32_t continuation_enter_ = 0;
   std::uint64_t ended_cpu_ns_ = 0;
   std::uint64_t handler_ticks_ = 0;

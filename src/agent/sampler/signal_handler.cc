@@ -7,11 +7,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <iterator>
 
 #include "agent/sampler/cpu_clock.h"
+#include "agent/sampler/signal_check.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -63,6 +66,19 @@ std::size_t cost_bucket(std::uint64_t ticks) SIGNAL_SAFE {
   return bucket < kCostBuckets ? bucket : kCostBuckets - 1;
 }
 
+// The stack from its top to where Java begins, or to its end, as far as there is room.
+void copy_native(ThreadSlot& slot, const ucontext_t& context, std::uint64_t end, RawSample& sample) SIGNAL_SAFE {
+  const auto reg = [&](int number) { return static_cast<std::uint64_t>(context.uc_mcontext.gregs[number]); };
+  const std::uint64_t sp = reg(REG_RSP) & ~std::uint64_t{7};
+  if (slot.stack_high == 0) return slot.seen_sp.store(sp, std::memory_order_relaxed);
+  if (end > slot.stack_high || end <= sp) return;
+  const std::uint64_t size = std::min<std::uint64_t>(end - sp, kMaxNativeBytes);
+  auto* native = reinterpret_cast<NativeStack*>(sample.frames() + sample.depth);
+  *native = {.pc = reg(REG_RIP), .sp = sp, .fp = reg(REG_RBP)};
+  std::memcpy(native->bytes(), reinterpret_cast<const void*>(sp), size);
+  sample.native_size = static_cast<std::uint32_t>(sizeof(NativeStack) + (size & ~std::uint64_t{7}));
+}
+
 void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& context, SampleKind kind) SIGNAL_SAFE {
   const std::uint64_t begin = __builtin_ia32_rdtsc();
   // A timer that the kernel's tick holds back says how often it would have come.
@@ -85,11 +101,13 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
              .is_virtual = 0,
              .reserved = 0,
              .count = count,
+             .native_size = 0,
              .time_ns = monotonic_ns(),
              .weight_ns = weight_ns,
              .top_bcp = 0};
-  g_sampler.options.walk(slot, &context, *sample);
-  sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame));
+  const std::uint64_t native_end = g_sampler.options.walk(slot, &context, *sample);
+  if (g_sampler.options.with_native && native_end != 0) copy_native(slot, context, native_end, *sample);
+  sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame)) + sample->native_size;
   slot.ring.publish(sample);
   g_sampler.options.slots->mark(slot);
   const std::uint64_t ticks = __builtin_ia32_rdtsc() - begin;
@@ -114,6 +132,7 @@ void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void
 
 void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind) {
   const ErrnoSaver errno_saver;
+  const SignalScope scope;
   ThreadSlot* slot = slot_of(*info);
   if (slot == nullptr) {
     pass_on(kind == SampleKind::kCpu ? g_sampler.previous_cpu : g_sampler.previous_wall, signal, info, ucontext);

@@ -10,8 +10,9 @@
 
 namespace sonde::agent {
 
-// Writes the frames of the interrupted thread behind `sample` and sets its depth, error and is_cut.
-using Walk = void (*)(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
+// Writes the frames of the interrupted thread behind `sample` and sets its depth, error and is_cut. Returns the address
+// up to which the stack is that of native code, 0 if the thread runs Java code.
+using Walk = std::uint64_t (*)(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
 
 inline constexpr int kCpuSignal = SIGPROF;
 inline constexpr int kWallSignal = SIGVTALRM;
@@ -20,6 +21,7 @@ struct HandlerOptions {
   SlotTable* slots;
   Walk walk;
   std::uint64_t cpu_interval_ns;
+  bool with_native;  // copy the stack of native code
 };
 
 // Puts the handler in place for both signals; what was there before still gets the signals that are not ours. It stays

@@ -49,9 +49,11 @@ void SlotTable::release(ThreadSlot& slot) {
   slot.java_thread = 0;
   slot.jni_env = nullptr;
   slot.is_internal = false;
+  slot.seen_sp.store(0);
   slot.cpu_ns = 0;
   std::memset(slot.trees, 0, sizeof slot.trees);
   slot.path = {};
+  slot.marks = {};
   slot.pending_wall_ns.store(0);
   slot.last_anchor_sp = slot.last_anchor_pc = slot.last_cpu_ns = 0;
   slot.was_sampled = false;

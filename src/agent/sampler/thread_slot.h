@@ -10,8 +10,10 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "agent/sampler/sample_ring.h"
+#include "agent/sampler/stack_decoder.h"
 #include "agent/session/sample_trees.h"
 
 namespace sonde::agent {
@@ -23,6 +25,9 @@ struct ThreadSlot {
   std::uint64_t stack_high = 0;
   std::uint64_t java_thread = 0;  // JavaThread*; 0: a thread of the JVM itself
   void* jni_env = nullptr;
+
+  // From [signal] to [agent]: where the stack is of a thread whose bounds are not known.
+  std::atomic<std::uint64_t> seen_sp{0};
 
   // Between the wall clock and [signal].
   std::atomic<std::uint64_t> pending_wall_ns{0};  // since the last sample: a signal may be late
@@ -48,6 +53,7 @@ struct ThreadSlot {
   std::uint64_t cpu_ns = 0;                           // that the thread used while it was sampled, as last read
   std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet
   StackPath path;
+  std::vector<StackMark> marks;  // of the stack in `path`, innermost first
 
   // Of the wall clock, with the lock of the slots.
   std::uint64_t last_anchor_sp = 0;

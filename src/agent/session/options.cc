@@ -42,6 +42,8 @@ Result<Options> read_options(const std::string& argument) {
       options.cpu_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
     } else if (key == "wall") {
       options.wall_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "native") {
+      options.native = value == "1";
     } else if (key == "clock") {
       options.clock = value;
     } else if (key == "walker") {

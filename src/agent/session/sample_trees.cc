@@ -12,7 +12,6 @@ using arena::SampleNode;
 
 namespace {
 
-constexpr std::uint64_t kNodesChunk = 64 << 10;
 constexpr std::uint64_t kTimelineChunk = 64 << 10;
 constexpr std::size_t kFirstTable = 1 << 12;
 // Ids of trees and threads are shared with the call trees of instrumented code, which count from 1.
@@ -63,13 +62,16 @@ std::uint32_t SampleTrees::create(const TreeKey& key, std::string_view name) {
   record_thread(arena_, id, name, key.is_virtual);
   if (!arena_.append({reinterpret_cast<const std::uint8_t*>(&record), sizeof record})) return 0;
   roots_.push_back(root);
+  kinds_of_trees_.push_back(key.kind);
   return number;
 }
 
 SampleNode* SampleTrees::add(std::uint32_t tree, std::span<const StackFrame> frames, StackPath& path,
                              std::uint64_t samples, std::uint64_t weight_ns) {
-  if (path.tree != tree) {
+  make_room(frames.size());
+  if (path.tree != tree || path.purges != purges_) {
     path.tree = tree;
+    path.purges = purges_;
     path.frames.clear();
     path.nodes.clear();
   }
@@ -93,15 +95,19 @@ SampleNode* SampleTrees::add(std::uint32_t tree, std::span<const StackFrame> fra
       break;
     }
     add_to(node->activations, 1);
+    hot_.count_edge(kinds_of_trees_[tree], i == 0 ? 0 : caller.method_id, frames[i].method_id);
     path.nodes.push_back(node);
   }
   path.frames.assign(frames.begin(), frames.end());
+  if (!frames.empty()) hot_.count_method(kinds_of_trees_[tree], frames.back().method_id, samples, weight_ns);
   add_to(node->samples, samples);
   add_to(node->weight_ns, weight_ns);
   return node;
 }
 
-void SampleTrees::count_again(SampleNode& node, std::uint64_t samples, std::uint64_t weight_ns) {
+void SampleTrees::count_again(arena::SampleTreeKind kind, SampleNode& node, std::uint64_t samples,
+                              std::uint64_t weight_ns) {
+  if (node.method_id != 0) hot_.count_method(kind, node.method_id, samples, weight_ns);
   add_to(node.samples, samples);
   add_to(node.weight_ns, weight_ns);
 }
@@ -144,6 +150,13 @@ void SampleTrees::enlarge_table() {
 }
 
 SampleNode* SampleTrees::new_node() {
+  if (free_ != nullptr) {
+    SampleNode* node = free_;
+    free_ = static_cast<SampleNode*>(node->next_sibling == 0 ? nullptr : arena_.pointer(node->next_sibling));
+    --free_count_;
+    *node = {};
+    return node;
+  }
   if (next_node_ == end_of_nodes_) {
     arena::ChunkHeader* chunk = arena_.new_chunk(arena::ChunkKind::kSamples, 0, kNodesChunk);
     if (chunk == nullptr) return nullptr;
@@ -154,17 +167,19 @@ SampleNode* SampleTrees::new_node() {
 }
 
 bool SampleTrees::add_to_timeline(const SampleNode* node, std::uint64_t since_start_ns) {
-  const auto used = [&] { return timeline_->used.load(std::memory_order_relaxed); };
-  if (timeline_ == nullptr || used() + sizeof(arena::TimelineEntry) > timeline_->size) {
+  const auto used = [&] { return timeline_.back()->used.load(std::memory_order_relaxed); };
+  if (timeline_.empty() || used() + sizeof(arena::TimelineEntry) > timeline_.back()->size) {
+    if ((timeline_.size() + 1) * kTimelineChunk > arena_.header().capacity / 2) return false;
     arena::ChunkHeader* chunk = arena_.new_chunk(arena::ChunkKind::kTimeline, 0, kTimelineChunk);
     if (chunk == nullptr) return false;
-    timeline_ = chunk;
+    timeline_.push_back(chunk);
   }
   const std::uint64_t offset = arena_.address(node) - arena_.header().base_address;
   const arena::TimelineEntry entry{.node = static_cast<std::uint32_t>(offset / sizeof *node),
                                    .bucket = static_cast<std::uint32_t>(since_start_ns / arena::kBucketNs)};
-  std::memcpy(reinterpret_cast<std::uint8_t*>(timeline_) + used(), &entry, sizeof entry);
-  timeline_->used.store(used() + sizeof entry, std::memory_order_release);  // pairs with the reader's acquire load
+  std::memcpy(reinterpret_cast<std::uint8_t*>(timeline_.back()) + used(), &entry, sizeof entry);
+  timeline_.back()->used.store(used() + sizeof entry,
+                               std::memory_order_release);  // pairs with the reader's acquire load
   return true;
 }
 

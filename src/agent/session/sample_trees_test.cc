@@ -6,6 +6,8 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 
 #include "agent/session/sampled_methods.h"
@@ -53,7 +55,7 @@ class SampleTreesTest : public testing::Test {
   std::filesystem::path path_;
   arena::Writer arena_;
   SampledMethods methods_{arena_};
-  SampleTrees trees_{arena_};
+  SampleTrees trees_{arena_, methods_};
   const SampleTrees::TreeKey main_{arena::SampleTreeKind::kCpu, arena::ThreadState::kRunning, "main", false};
 };
 
@@ -81,34 +83,77 @@ TEST_F(SampleTreesTest, ActivationsTellCalledOftenFromSlow) {
   EXPECT_EQ(drawing(), "  a 10 (1 new)\n    often@1 10 (10 new)\n    slow@1 10 (1 new)\n");
 }
 
-TEST_F(SampleTreesTest, FullArenaCountsAtTheRoot) {
+// A loop that always comes back to one context, with many others between.
+TEST_F(SampleTreesTest, AFullArenaMakesRoomByPurgingWhatIsCold) {
   create(1 << 20);
   StackPath path;
   const std::uint32_t tree = trees_.tree_for(main_);
-  constexpr std::uint64_t kSamples = 30'000;
+  constexpr std::uint64_t kSamples = 60'000;
   const StackFrame root = frame("a", 1);
-  StackFrame leaf = frame("b", 1);
+  const StackFrame hot = frame("hot", 1);
+  StackFrame cold = hot;
+  arena::SampleNode* held = nullptr;
+  std::uint64_t timeline = 0;
   for (std::uint64_t i = 0; i < kSamples; ++i) {
-    leaf.method_id = static_cast<std::uint32_t>(0x50000000 + i);
-    trees_.add(tree, std::array{root, leaf}, path, 1, 10);
+    cold.method_id = static_cast<std::uint32_t>(0x50000000 + i);
+    arena::SampleNode* node = i % 3 == 0 ? trees_.add(tree, std::array{root, hot}, path, 1, 10)
+                                         : trees_.add(tree, std::array{root, cold, cold}, path, 1, 10);
+    if (i == 1) held = node;
+    if (trees_.purges() == 1 && held->parent == 1) held = trees_.kept(held);
+    timeline += trees_.add_to_timeline(node, i) ? 1 : 0;
   }
-  const std::uint64_t lost = arena_.header().counters[info_of(Counter::kSamplesWithoutContext).id].load();
-  EXPECT_GT(lost, 0U);
-  EXPECT_LT(lost, kSamples);
+  EXPECT_GT(trees_.purges(), 1U);
+  EXPECT_EQ(arena_.header().counters[info_of(Counter::kSamplesWithoutContext).id].load(), 0U);
+  EXPECT_GT(arena_.header().counters[info_of(Counter::kContextsPurged).id].load(), 1000U);
+  EXPECT_EQ(held->method_id, methods_.id_of_pseudo("[purged]"));
   const auto reader = arena::Reader::open(path_);
   ASSERT_TRUE(reader.ok());
+  std::map<std::string, std::uint64_t> samples;
+  std::set<std::uint32_t> places;
   std::uint64_t sum = 0;
-  std::uint64_t at_root = 0;
+  std::uint64_t weight = 0;
   arena::Damage damage;
   reader->walk(
       reader->sample_trees().front(),
       [&](const arena::SampleContext& node) {
+        if (node.method != nullptr) samples[std::string(node.method->name)] += node.samples;
         sum += node.samples;
-        if (node.depth == 0) at_root = node.samples;
+        weight += node.weight_ns;
+        places.insert(node.place);
       },
       damage);
+  EXPECT_EQ(damage.count(), 0U);
   EXPECT_EQ(sum, kSamples);
-  EXPECT_EQ(at_root, lost);
+  EXPECT_EQ(weight, kSamples * 10);
+  EXPECT_EQ(samples["hot"], kSamples / 3);
+  EXPECT_GT(samples["[purged]"], 0U);
+  // Each moment still belongs to a context that exists.
+  EXPECT_EQ(reader->timeline().size(), timeline);
+  for (const arena::TimelineEntry& entry : reader->timeline()) ASSERT_TRUE(places.contains(entry.node));
+}
+
+// Others have filled the arena.
+TEST_F(SampleTreesTest, WithoutAnyRoomSamplesCountAtTheRoot) {
+  create(1 << 20);
+  StackPath path;
+  const std::uint32_t tree = trees_.tree_for(main_);
+  while (arena_.new_chunk(arena::ChunkKind::kTree, 0, 4096) != nullptr) {
+  }
+  constexpr std::uint64_t kSamples = 5'000;
+  StackFrame leaf = frame("b", 1);
+  for (std::uint64_t i = 0; i < kSamples; ++i) {
+    leaf.method_id = static_cast<std::uint32_t>(0x50000000 + i);
+    trees_.add(tree, std::array{leaf}, path, 1, 10);
+  }
+  const std::uint64_t lost = arena_.header().counters[info_of(Counter::kSamplesWithoutContext).id].load();
+  EXPECT_GT(lost, 0U);
+  const auto reader = arena::Reader::open(path_);
+  ASSERT_TRUE(reader.ok());
+  std::uint64_t sum = 0;
+  arena::Damage damage;
+  reader->walk(
+      reader->sample_trees().front(), [&](const arena::SampleContext& node) { sum += node.samples; }, damage);
+  EXPECT_EQ(sum, kSamples);
 }
 
 TEST_F(SampleTreesTest, TimelineNamesNodes) {

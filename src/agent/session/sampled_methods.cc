@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 namespace sonde::agent {
@@ -72,6 +73,15 @@ std::uint32_t SampledMethods::id_of(MethodName method) {
   const std::uint32_t cls = class_id(method);
   return add(std::to_string(cls) + "." + method.name + method.descriptor, cls, method,
              (method.access_flags & kAccNative) != 0 ? arena::kNative : 0);
+}
+
+std::uint32_t SampledMethods::id_of_function(const std::string& path, const std::string& library,
+                                             std::uint64_t offset) {
+  char name[32];
+  std::snprintf(name, sizeof name, "+0x%llx", static_cast<unsigned long long>(offset));
+  const std::lock_guard lock(mutex_);
+  return add(path + name, 0, {.class_name = "", .source_file = "", .name = library + name, .descriptor = path},
+             arena::kPseudo | arena::kFunction);
 }
 
 std::uint32_t SampledMethods::id_of_pseudo(const std::string& name) {

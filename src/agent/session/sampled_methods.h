@@ -32,6 +32,9 @@ class SampledMethods {
   // What a thread does that waits with this method on top of its stack; kBlocked if it says nothing.
   [[nodiscard]] arena::ThreadState waiting_in(std::uint32_t id);
 
+  // A function of a library, by its place in the file.
+  std::uint32_t id_of_function(const std::string& path, const std::string& library, std::uint64_t offset);
+
   // What is no method of Java, such as "[unknown code]".
   std::uint32_t id_of_pseudo(const std::string& name);
 

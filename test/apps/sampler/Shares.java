@@ -3,11 +3,12 @@ package app;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.zip.Deflater;
 
 /**
- * Shares SECONDS THREADS DEPTH: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
- * DEPTH frames of a recursion. The unit of work is the same multiplication everywhere, so the shares are known by
- * construction.
+ * Shares SECONDS THREADS DEPTH [native]: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
+ * DEPTH frames of a recursion. The unit of work is the same everywhere, a multiplication or a piece of data that native
+ * code compresses, so the shares are known by construction.
  */
 public final class Shares {
   private static final int UNIT = 2_000;
@@ -15,7 +16,30 @@ public final class Shares {
 
   private Shares() {}
 
+  private static boolean isNative;
+  private static final byte[] DATA = data();
+  private static final ThreadLocal<Deflater> DEFLATER = ThreadLocal.withInitial(Deflater::new);
+
+  private static byte[] data() {
+    final byte[] bytes = new byte[600];
+    for (int i = 0; i < bytes.length; i++) bytes[i] = (byte) (i * i);
+    return bytes;
+  }
+
+  static long compress(long x, int units) {
+    final Deflater deflater = DEFLATER.get();
+    final byte[] out = new byte[1000];
+    for (int i = 0; i < units; i++) {
+      deflater.reset();
+      deflater.setInput(DATA);
+      deflater.finish();
+      x += deflater.deflate(out);
+    }
+    return x;
+  }
+
   static long work(long x, int units) {
+    if (isNative) return compress(x, units);
     for (int i = 0; i < units * UNIT; i++) x = x * 6364136223846793005L + 1442695040888963407L;
     return x;
   }
@@ -51,6 +75,7 @@ public final class Shares {
     final long cpuNs = (long) (Double.parseDouble(args[0]) * 1e9);
     final Thread[] threads = new Thread[Integer.parseInt(args[1])];
     final int depth = Integer.parseInt(args[2]);
+    isNative = args.length > 3;
     final long[] results = new long[threads.length];
     for (int i = 0; i < threads.length; i++) {
       final int index = i;

@@ -3,6 +3,7 @@ package app;
 
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /** Waits SECONDS: one thread for each way of waiting, each named after it, and one that runs. */
@@ -37,7 +38,7 @@ public final class Waits {
     final ServerSocket server = new ServerSocket(0);
     final Socket socket = new Socket("localhost", server.getLocalPort());
     start("sleeping", () -> Thread.sleep(1_000_000));
-    start("parked", () -> LockSupport.parkNanos(1_000_000_000_000L));
+    start("parked", () -> LockSupport.parkNanos(new CountDownLatch(1), 1_000_000_000_000L));
     start(
         "waiting",
         () -> {

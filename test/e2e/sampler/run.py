@@ -8,6 +8,7 @@ Exit code 1: a case failed. 77: something needed is not built.
   --cases A,B   --jdk 17,25     only these
   --quick       short runs, for every change
   --seconds N   how long `churn` runs (default 20, with --quick 6)
+  --cases soak  sampling that starts and stops all the time; --seconds is how long for each JDK
   --faults      the stress with the agent whose walker reads wrong addresses now and then
 """
 
@@ -22,6 +23,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stress"))
 
@@ -128,11 +130,56 @@ def case_nested(case):
     case.check("not all stacks reach the thread's entry", sums.get("java/lang/Thread.run", 0) >= sums["Shares.burn"])
 
 
+def case_deep(case):
+    """Stacks that are deeper than a walk goes hang where the sample before was."""
+    recording = case.run("cpu:1ms", "Deep", 50 if case.quick else 200, 10_000, jvm=["-XX:-Inline"])
+    case.check_complete(recording.status(), 0.5)
+    sums = methods(recording.report("--metric", "samples", "--thread", "deep"))
+    cut, burnt = recording.counters().get("StacksCut", 0), sums.get("Deep.burn", 0)
+    case.note += f" {cut} of {burnt} deep stacks cut;"
+    case.check(f"{cut} stacks cut", cut <= 0.02 * burnt and burnt > 200)
+    case.check("not all stacks reach the thread's entry", sums.get("java/lang/Thread.run", 0) >= burnt - cut)
+    case.check(f"{recording.status()['depth']} deep", recording.status()["depth"] > 9_000)
+
+
 def case_threads(case):
     recording = shares(case, 8, 3)
     names = {row["name"] for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
     missing = {f"burner-{i}" for i in range(8)} - names
     case.check(f"no samples of {sorted(missing)}", not missing)
+
+
+def case_native(case):
+    """Time in native code: the shares of the Java methods that call it, and the functions themselves."""
+    recording = case.run("cpu:1ms,native", "Shares", 1 if case.quick else 6, 1, 3, "native")
+    check_shares(case, recording)
+    case.check_complete(recording.status(), 0.5)
+    sums = methods(recording.report("--metric", "samples"))
+    burnt = sums["Shares.burn"]
+    # From the innermost loop of zlib out to the function that Java called.
+    named = sums.get(".libzip.so: Java_java_util_zip_Deflater_deflateBytesBytes", 0)
+    case.note += f" {100 * named / burnt:.0f} % below the native method's function;"
+    case.check(f"only {named} of {burnt} samples are below the native method's function", named >= 0.9 * burnt)
+
+
+def case_collector(case):
+    """Threads of the JVM: as much time as the kernel says they used, and the JVM's own functions."""
+    remove(case.out)
+    done = execute([case.sonde, "run", "--mode", "cpu:1ms,native", "-o", case.out, "--", case.jdk.home / "bin/java", "-Xmx256m",
+                    "-XX:+UseParallelGC", "-XX:ParallelGCThreads=2", "-cp", case.classes, "app.Garbage", 2 if case.quick else 10])
+    said = re.search(r"collector (\d+) ms", done.stdout)
+    if done.code != 0 or not said:
+        raise Failed(f"Garbage: exit code {done.code}\n{done.stdout[-1000:]}{done.stderr[-2000:]}")
+    recording, truth = Recording(case.sonde, case.out), int(said[1])
+    threads = {row["name"]: row["total"].get("samples", 0) for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
+    sampled = sum(samples for name, samples in threads.items() if name.startswith("GC Thread"))
+    case.note = f" {sampled} samples of {truth} ms in the collector;"
+    # The first second may be missed in part: threads of the JVM are looked for once a second.
+    case.check(f"{sampled} samples for {truth} ms", abs(sampled - truth) <= max(0.15 * truth, 4.5 * math.sqrt(truth)) + 100)
+    rows = recording.report("--metric", "samples", "--thread", "GC Thread*")["rows"]
+    whole = sum(row["self"].get("samples", 0) for row in rows)
+    jvm = sum(row["self"].get("samples", 0) for row in rows if ".so" in row["method"] and "+0x" not in row["method"])
+    case.check(f"{jvm} of {whole} samples have a function's name", jvm >= 0.9 * whole)
 
 
 def case_interpreter(case):
@@ -176,6 +223,10 @@ def case_states(case):
         most = max(of_thread, key=of_thread.get, default="nothing")
         expected = (name, "runnable") if name == "running" else (name,)
         case.check(f"thread {name} is {most}: {of_thread}", most in expected)
+        if name == "parked":
+            rows = methods(recording.report("--metric", "wall_ns", "--thread", "parked"), value="wall_ns")
+            on = rows.get(".[on java.util.concurrent.CountDownLatch]", 0)
+            case.check(f"parked on something else: {rows}", on >= 0.9 * of_thread.get("parked", 0) > 0)
         seconds = sum(of_thread.values()) / 1e9
         case.check(f"thread {name}: {seconds:.2f} s of wall time", 1.0 <= seconds <= 4)
 
@@ -226,6 +277,21 @@ def case_virtual(case):
     case.check_complete(recording.status(), 0.5)
 
 
+def case_redefined(case):
+    """Methods whose class changes under the samples keep their names."""
+    jar = case.classes.parent / "redefine.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nPremain-Class: app.Redefine\nCan-Retransform-Classes: true\n")
+        for file in (case.classes / "app").glob("Redefine*.class"):
+            archive.write(file, f"app/{file.name}")
+    recording = case.run("cpu:200us,wall:5ms", "Redefine", 2 if case.quick else 10, jvm=[f"-javaagent:{jar}"])
+    case.check_complete(recording.status(), 0.5)
+    unloaded = recording.counters().get("FramesUnloaded", 0)
+    case.check(f"{unloaded} frames have no name", unloaded == 0)
+    sums = methods(recording.report("--metric", "samples", "--thread", "burner"))
+    case.check(f"samples in {sums}", min(sums.get("Redefine$Worker.work", 0), sums.get("Redefine$Worker.twice", 0)) > 100)
+
+
 def case_restarts(case):
     """Sampling that starts and stops again and again in a JVM that does everything hard leaves nothing behind."""
     folder = pathlib.Path(f"{case.out}.live")
@@ -262,9 +328,57 @@ def churn(case, jvm):
     counters = {counter["name"]: counter["value"] for counter in status["counters"]}
     samples = status["time_sampling"]["cpu_samples"] + status["time_sampling"]["wall_samples"]
     unloaded = counters.get("FramesUnloaded", 0)
-    case.check(f"{unloaded} frames of {samples} samples have no name", unloaded <= samples / 1000)
+    case.check(f"{unloaded} frames of {samples} samples have no name", unloaded == 0)
     sums = methods(recording.report("--metric", "samples"))
     case.check("no sample of a class that was unloaded", sums.get("Churn$Plugin.applyAsInt", 0) > 0)
+
+
+SOAK = (["-XX:+UseZGC"], ["-XX:+UseSerialGC"], ["-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=8m"], ["-XX:+UseSerialGC", "-Xint"])
+
+
+def case_soak(case):
+    """Sampling that starts and stops every second, for long, in JVMs that do everything hard: nothing breaks, nothing grows."""
+    for jvm in SOAK:
+        soak(case, jvm, max(3, case.seconds / len(SOAK)))
+
+
+def soak(case, jvm, seconds):
+    folder = pathlib.Path(f"{case.out}.live")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    agent = case.sonde.resolve().parent / "librestarts.so"
+    round_ms = 1000 if seconds >= 60 else 100
+    command = [case.jdk.home / "bin/java", "-Xmx256m", "-Xms256m", "-XX:+AlwaysPreTouch", *jvm,
+               f"-agentpath:{agent}={folder},1000000000,{round_ms}", "-cp", case.classes, "app.Churn", seconds]
+    with open(folder / "output", "w+", encoding="utf-8") as output:
+        process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output)
+        resident, deadline = [], time.monotonic() + seconds + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(min(1, seconds / 20))
+            resident.append(resident_mb(process.pid))
+        hangs = process.poll() is None
+        if hangs:
+            process.kill()
+        output.seek(0)
+        said = output.read()
+    rounds = re.search(r"restarts: (\d+) rounds", said)
+    name = " ".join(jvm)
+    case.check(f"{name}: no end", not hangs)
+    case.check(f"{name}: exit code {process.wait()}: {said[-1500:]}", process.wait() == 0 and "done" in said and rounds)
+    resident = [value for value in resident if value > 0]
+    early, late = max(resident[: len(resident) // 2 + 1]), max(resident[len(resident) // 2:])
+    case.note += f" {name}: {rounds[1] if rounds else 0} rounds, {early:.0f} MB, later {late:.0f} MB;"
+    if seconds >= 60:
+        case.check(f"{name}: {early:.0f} MB in the first half, {late:.0f} MB in the second", late <= 1.05 * early + 16)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def resident_mb(pid):
+    try:
+        pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def case_faults(case):
@@ -284,7 +398,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sonde", nargs="?", type=pathlib.Path, default=ROOT / "build/dev/sonde")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/dev/sampler")
-    parser.add_argument("--cases", default=",".join(name for name in CASES if name != "faults"))
+    parser.add_argument("--cases", default=",".join(name for name in CASES if name not in ("faults", "soak")))
     parser.add_argument("--jdk", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seconds", type=int)

@@ -1,74 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/vm/hotspot/frozen_frames.h"
 
-#include <cstring>
-#include <optional>
-
 namespace sonde::agent::hotspot {
-namespace {
-
-template <typename T>
-T read(std::uint64_t address) {
-  return *reinterpret_cast<const T*>(address);
-}
-
-// A flag of the JVM; nothing if it has no such flag.
-std::optional<bool> flag(const VmStructs& structs, const char* name) {
-  const auto flags = structs.address("JVMFlag", "flags");
-  const auto count = structs.address("JVMFlag", "numFlags");
-  const auto name_at = structs.offset("JVMFlag", "_name");
-  const auto address_at = structs.offset("JVMFlag", "_addr");
-  const auto size = structs.size("JVMFlag");
-  if (!flags || !count || !name_at || !address_at || !size) return std::nullopt;
-  for (std::uint64_t i = 0; i < read<std::uint64_t>(*count); ++i) {
-    const std::uint64_t entry = read<std::uint64_t>(*flags) + i * *size;
-    const char* text = read<const char*>(entry + *name_at);
-    if (text == nullptr || std::strcmp(text, name) != 0) continue;
-    const auto address = read<std::uint64_t>(entry + *address_at);
-    return address == 0 ? std::nullopt : std::optional(read<bool>(address));
-  }
-  return std::nullopt;
-}
-
-bool find_heap(const VmStructs& structs, FrozenLayout& layout) {
-  const auto heap = structs.address("Universe", "_collectedHeap");
-  const auto reserved = structs.offset("CollectedHeap", "_reserved");
-  const auto start = structs.offset("MemRegion", "_start");
-  const auto words = structs.offset("MemRegion", "_word_size");
-  if (!heap || !reserved || !start || !words || read<std::uint64_t>(*heap) == 0) return false;
-  const std::uint64_t region = read<std::uint64_t>(*heap) + *reserved;
-  layout.heap_low = read<std::uint64_t>(region + *start);
-  layout.heap_high = layout.heap_low + read<std::uint64_t>(region + *words) * 8;
-  return true;
-}
-
-}  // namespace
 
 FrozenLayout find_frozen_layout(const VmStructs& structs) {
-  FrozenLayout layout;
   const auto entry = structs.offset("JavaThread", "_cont_entry");
   const auto layout_helper = structs.offset("Klass", "_layout_helper");
-  const auto oop_base = structs.address("CompressedOops", "_base");
-  const auto oop_shift = structs.address("CompressedOops", "_shift");
-  const auto klass_base = structs.address("CompressedKlassPointers", "_base");
-  const auto klass_shift = structs.address("CompressedKlassPointers", "_shift");
-  const bool is_moving_at_pauses_only = flag(structs, "UseSerialGC").value_or(false) ||
-                                        flag(structs, "UseParallelGC").value_or(false) ||
-                                        flag(structs, "UseG1GC").value_or(false);
-  if (!entry || !layout_helper || !oop_base || !oop_shift || !klass_base || !klass_shift ||
-      structs.size("ContinuationEntry") != kEntrySize || !is_moving_at_pauses_only ||
-      !flag(structs, "UseCompressedClassPointers").value_or(false) ||
-      flag(structs, "UseCompactObjectHeaders").value_or(false) || !find_heap(structs, layout)) {
-    return layout;
-  }
+  FrozenLayout layout{find_object_layout(structs)};
+  layout.is_known = layout.is_known && entry && layout_helper && structs.size("ContinuationEntry") == kEntrySize;
+  if (!layout.is_known) return layout;
   layout.thread_entry = static_cast<std::uint32_t>(*entry);
   layout.klass_layout = static_cast<std::uint32_t>(*layout_helper);
-  layout.oop_base = read<std::uint64_t>(*oop_base);
-  layout.oop_shift = read<std::uint32_t>(*oop_shift);
-  layout.oops_are_narrow = flag(structs, "UseCompressedOops").value_or(false);
-  layout.klass_base = read<std::uint64_t>(*klass_base);
-  layout.klass_shift = read<std::uint32_t>(*klass_shift);
-  layout.is_known = true;
   return layout;
 }
 

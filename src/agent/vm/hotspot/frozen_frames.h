@@ -6,22 +6,15 @@
 
 #include <cstdint>
 
+#include "agent/vm/hotspot/object_layout.h"
 #include "agent/vm/hotspot/vm_structs.h"
 
 namespace sonde::agent::hotspot {
 
 // Plain numbers: the handler reads them.
-struct FrozenLayout {
-  bool is_known = false;
+struct FrozenLayout : ObjectLayout {
   std::uint32_t thread_entry = 0;  // JavaThread::_cont_entry
   std::uint32_t klass_layout = 0;  // Klass::_layout_helper: the size of an object, behind which its stack begins
-  std::uint64_t heap_low = 0;
-  std::uint64_t heap_high = 0;
-  std::uint64_t oop_base = 0;
-  std::uint32_t oop_shift = 0;
-  bool oops_are_narrow = false;
-  std::uint64_t klass_base = 0;
-  std::uint32_t klass_shift = 0;
   // Of Java fields, as the JVM places them.
   std::uint32_t continuation_tail = 0;
   std::uint32_t chunk_parent = 0;

@@ -61,14 +61,18 @@ std::int32_t scope_at(const Scopes& scopes, std::int32_t pc_offset) {
 
 }  // namespace
 
-void HotspotDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frames) {
+void HotspotDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) {
   if (const std::uint32_t doubts = doubts_.load(); doubts != seen_doubts_) {
     seen_doubts_ = doubts;
     methods_.doubt();
   }
   for (std::uint16_t i = 0; i < sample.depth; ++i) {
     const RawFrame& frame = sample.frames()[i];
-    if (frame.kind() == FrameKind::kInterpreted) {
+    if (frame.kind() == FrameKind::kMark) {
+      if (i + 1 == sample.depth) break;
+      marks.push_back(
+          {.sp = frame.what, .pc = sample.frames()[i + 1].what, .frames = static_cast<std::uint32_t>(frames.size())});
+    } else if (frame.kind() == FrameKind::kInterpreted) {
       decode_interpreted(sample, i, frames);
     } else if (frame.kind() == FrameKind::kStub) {
       frames.push_back({.method_id = names_.id_of_pseudo("[" + stub_name(frame.what) + "]"), .line = 0, .bci = 0});
@@ -116,8 +120,11 @@ const std::vector<StackFrame>& HotspotDecoder::compiled(const Place& place) {
 std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   std::vector<StackFrame> frames;
   const std::uint64_t nmethod = cache_.blob_of(place.pc);
-  if (nmethod == 0 || !cache_.is_nmethod(nmethod) || cache_.compile_id(nmethod) != place.compile_id)
-    return {unloaded()};
+  if (nmethod == 0 || !cache_.is_nmethod(nmethod) || cache_.compile_id(nmethod) != place.compile_id) {
+    const auto known = method_by_compile_id_.find(place.compile_id);
+    if (known == method_by_compile_id_.end()) return {unloaded()};
+    return {{.method_id = known->second, .line = 0, .bci = 0}};
+  }
   const Layout& layout = cache_.layout();
   const auto add = [&](std::uint64_t address, std::int32_t bci) {
     const MethodTable::Entry& method = methods_.find(address);
@@ -142,6 +149,8 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   }
   // Native wrappers, and instructions nothing is known of.
   if (frames.empty()) add(load<std::uint64_t>(nmethod + layout.nmethod_method), -1);
+  if (method_by_compile_id_.size() >= kMaxPlaces) method_by_compile_id_.clear();
+  method_by_compile_id_[place.compile_id] = frames.back().method_id;
   return frames;
 }
 

@@ -20,10 +20,12 @@ class HotspotDecoder final : public StackDecoder {
   HotspotDecoder(const CodeCache& cache, arena::Writer& arena, SampledMethods& methods)
       : cache_(cache), arena_(arena), names_(methods), methods_(cache.layout(), methods) {}
 
-  void decode(const RawSample& sample, std::vector<StackFrame>& frames) override;
-  [[nodiscard]] std::uint64_t memory_bytes() const override { return places_.size() * 96 + methods_.memory_bytes(); }
+  void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) override;
+  [[nodiscard]] std::uint64_t memory_bytes() const override {
+    return (places_.size() + method_by_compile_id_.size()) * 96 + methods_.memory_bytes();
+  }
 
-  // Any thread: classes were unloaded.
+  // Any thread: classes were unloaded, or methods that were redefined are about to be freed.
   void doubt() { doubts_.fetch_add(1); }
 
  private:
@@ -49,6 +51,9 @@ class HotspotDecoder final : public StackDecoder {
   SampledMethods& names_;
   MethodTable methods_;
   std::unordered_map<Place, std::vector<StackFrame>, PlaceHash> places_;
+  // Code may be freed before it is decoded, as JDK 17's sweeper does between collections: then another place of the
+  // same compilation tells its method.
+  std::unordered_map<std::uint64_t, std::uint32_t> method_by_compile_id_;
   std::atomic<std::uint32_t> doubts_{0};
   std::uint32_t seen_doubts_ = 0;
 };

@@ -13,11 +13,14 @@
 
 #include <atomic>
 
+#include "agent/vm/hotspot/frame_cache.h"
+
 namespace sonde::agent::hotspot {
 namespace {
 
 constinit const CodeCache* g_cache = nullptr;
 constinit FrozenLayout g_frozen;
+constinit FrameCache g_frames;
 
 constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
@@ -51,13 +54,18 @@ class Walk {
 
   WalkError run() SIGNAL_SAFE {
     sample_.top_bcp = reg(REG_R13);
+    next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
     if (sample_.kind == SampleKind::kWall) sample_.state = state();
     if (!cache_.contains(pc_) && !enter_from_native()) {
+      native_end_ = slot_.stack_high;
       return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
     }
     while (sample_.depth < kMaxDepth) {
       switch (step()) {
-        case Step::kNext: is_top_ = false; break;
+        case Step::kNext:
+          is_top_ = false;
+          if (sp_ >= next_mark_) mark();
+          break;
         case Step::kEnd: return WalkError::kNone;
         case Step::kFrozen: return WalkError::kFrozen;
         case Step::kUnknownCode: note(FrameKind::kStub, pc_, 0); return WalkError::kUnknownCode;
@@ -67,6 +75,9 @@ class Walk {
     sample_.is_cut = 1;
     return WalkError::kNone;
   }
+
+  // Where Java begins, if the thread was not in it; else 0.
+  [[nodiscard]] std::uint64_t native_end() const SIGNAL_SAFE { return native_end_; }
 
  private:
   enum class Step { kNext, kEnd, kFrozen, kUnknownCode, kBroken };
@@ -103,6 +114,11 @@ class Walk {
     sample_.frames()[sample_.depth++] = RawFrame::make(kind, what, value);
   }
 
+  void mark() SIGNAL_SAFE {
+    next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
+    if (sample_.depth < kMaxDepth) note(FrameKind::kMark, sp_, 0);
+  }
+
   // Callers lie above their callees, so the walk comes to an end.
   bool go_to(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) SIGNAL_SAFE {
     if (!cache_.contains(pc) || sp <= sp_ || !is_on_stack(sp)) return false;
@@ -124,8 +140,11 @@ class Walk {
   // From code outside of the code cache to the Java frame that called it.
   bool enter_from_native() SIGNAL_SAFE {
     is_top_ = false;
-    if (go_to_anchor(thread_anchor())) return true;
-    return is_in_java() && (follow_frame_pointers() || find_return_address());
+    if (!go_to_anchor(thread_anchor()) && !(is_in_java() && (follow_frame_pointers() || find_return_address()))) {
+      return false;
+    }
+    native_end_ = sp_;
+    return true;
   }
 
   // The JVM's own functions keep rbp.
@@ -162,6 +181,13 @@ class Walk {
   }
 
   Step step() SIGNAL_SAFE {
+    if (!is_top_) {
+      const FrameCache::Frame frame = g_frames.find(pc_);
+      if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) == frame.compile_id) {
+        note(FrameKind::kCompiled, pc_, frame.compile_id);
+        return leave_frame(frame.size);
+      }
+    }
     if (pc_ == layout_.call_stub_return) return leave_call_stub();
     if (cache_.is_interpreter(pc_)) return step_interpreted();
     const std::uint64_t blob = cache_.blob_of(pc_);
@@ -200,6 +226,8 @@ class Walk {
   }
 
   Step step_compiled(std::uint64_t nmethod) SIGNAL_SAFE {
+    // Code that is just being installed runs nowhere: a guess led here.
+    if (load<std::uint64_t>(nmethod + layout_.nmethod_method) == 0) return Step::kUnknownCode;
     std::uint64_t pc = pc_;
     if (pc == cache_.deopt_handler(nmethod)) {
       // The return address was replaced; the frame keeps the original.
@@ -209,8 +237,16 @@ class Walk {
     note(FrameKind::kCompiled, is_top_ ? pc + 1 : pc, cache_.compile_id(nmethod));
     if (pc_ == layout_.continuation_return) return end_virtual_thread();
     if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
-    const auto size = static_cast<std::uint64_t>(cache_.frame_size(nmethod)) * kWord;
-    const std::uint64_t sender_sp = sp_ + size;
+    const auto size = static_cast<std::uint32_t>(cache_.frame_size(nmethod));
+    // What returns here has its frame complete, unless it will be deoptimized.
+    if (!is_top_ && pc == pc_) {
+      g_frames.remember(pc_, {.nmethod = nmethod, .compile_id = cache_.compile_id(nmethod), .size = size});
+    }
+    return leave_frame(size);
+  }
+
+  Step leave_frame(std::uint32_t words) SIGNAL_SAFE {
+    const std::uint64_t sender_sp = sp_ + words * kWord;
     if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
     return is_top_ && leave_by_guess() ? Step::kNext : Step::kBroken;
   }
@@ -340,6 +376,8 @@ class Walk {
   std::uint64_t pc_;
   std::uint64_t sp_;
   std::uint64_t fp_;
+  std::uint64_t native_end_ = 0;
+  std::uint64_t next_mark_ = 0;
   bool is_top_ = true;
 };
 
@@ -348,12 +386,14 @@ class Walk {
 void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
 void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
 
-void walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+std::uint64_t walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
   if (slot.java_thread == 0) {
     sample.error = WalkError::kNoJavaFrames;
-    return;
+    return slot.stack_high != 0 ? slot.stack_high : 1;  // 1: there is a stack, its end is not known
   }
-  sample.error = Walk(slot, *static_cast<const ucontext_t*>(ucontext), sample).run();
+  Walk walk(slot, *static_cast<const ucontext_t*>(ucontext), sample);
+  sample.error = walk.run();
+  return walk.native_end();
 }
 
 }  // namespace sonde::agent::hotspot

@@ -14,6 +14,6 @@ namespace sonde::agent::hotspot {
 // Before the first walk; the code cache lives as long as the process.
 void set_code_cache(const CodeCache& cache);
 void set_frozen_layout(const FrozenLayout& layout);
-void walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
+std::uint64_t walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
 
 }  // namespace sonde::agent::hotspot
