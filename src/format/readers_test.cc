@@ -147,6 +147,7 @@ TEST(JfrReader, ReadsWhatTheWriterWrote) {
   ASSERT_TRUE(profile.ok()) << profile.error().to_string();
   EXPECT_EQ(written(jfr::write, *profile), bytes);
   EXPECT_EQ(profile->recording.command, "java Main");
+  EXPECT_NE(text_of(*profile).find("  [overflow] 10 99\n"), std::string::npos) << "which is no method";
   const Result<Profile> twice = jfr::read(as_bytes(bytes + bytes));  // chunks behind each other are one recording
   ASSERT_TRUE(twice.ok());
   EXPECT_NE(text_of(*twice).find("p/App.get()I 8 24 @30\n"), std::string::npos) << text_of(*twice);

@@ -90,9 +90,10 @@ class ChunkImport {
       const std::string class_name = cls ? chunk_.text(*cls, "name") : std::string();
       const std::string name = chunk_.text(*method, "name");
       const std::string descriptor = chunk_.text(*method, "descriptor");
+      // What is of no class is no method: our own writer gives it a descriptor all the same.
       id = builder_.method({.class_name = class_name,
                             .name = name,
-                            .descriptor = descriptor,
+                            .descriptor = class_name.empty() ? std::string_view() : std::string_view(descriptor),
                             .access_flags = static_cast<std::uint16_t>(chunk_.number(*method, "modifiers").value_or(0)),
                             .is_native = chunk_.text(frame, "type") == "Native"});
     }

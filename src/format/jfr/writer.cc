@@ -15,6 +15,7 @@ namespace sonde::format::jfr {
 namespace {
 
 constexpr std::size_t kChunkSize = std::size_t{16} << 20;
+constexpr const char* kNoDescriptor = "()V";
 constexpr std::uint64_t kUnknownDuration = 1'000'000'000;
 
 class Writer {
@@ -129,7 +130,9 @@ class Writer {
     constant_.clear();
     constant_.number(cls);
     constant_.number(chunk_.text_constant(TypeId::kSymbol, method.name));
-    constant_.number(chunk_.text_constant(TypeId::kSymbol, method.descriptor));
+    // Readers take everything for a method: `jfr view` stops at one without parameters in parentheses.
+    const bool has_descriptor = method.descriptor.starts_with('(');
+    constant_.number(chunk_.text_constant(TypeId::kSymbol, has_descriptor ? method.descriptor : kNoDescriptor));
     constant_.number(method.access_flags);
     constant_.u1(0);  // hidden
     return chunk_.pool(TypeId::kMethod).add(constant_.bytes());

@@ -104,7 +104,7 @@ def main():
 
     member = gzip.compress(bytes(16 << 20), 9)
     runner.refused("a bomb of 10 GB", member * 640, "inflates to more than")
-    runner.refused("a bomb in stacks", gzip.compress(b"a;b 1\n" * 64 + b"a;" * (300 << 20), 1), "line 65")
+    runner.refused("a bomb in stacks", gzip.compress(b"a;b 1\n" * 64 + b"a;" * (64 << 20), 1), "line 65")
     ten_gigabytes = 10 << 30
     runner.refused("pprof: a field of 10 GB", b"\x12" + varint(ten_gigabytes) + b"xx", "longer than what is left")
     runner.refused("pprof: 10 G values", b"\x0a\x04\x08\x01\x10\x02" + b"\x12" + varint(ten_gigabytes), "longer than what is left")
