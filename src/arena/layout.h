@@ -23,12 +23,13 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 namespace sonde::arena {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'A', 'R', 'N'};
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::uint64_t kHeaderSize = 8192;
 inline constexpr std::uint32_t kMaxCounters = 256;
 
@@ -44,6 +45,7 @@ enum HeaderFlags : std::uint32_t {
   kFlat = 4,         // counts per method and thread, no contexts
   kSampled = 8,      // bytecodes of a context are samples, calls are unknown; what was executed is in the root node
   kTimeOnly = 16,    // calls and bytecodes are not counted
+  kSubgraph = 32,    // a call subgraph, or a region: see SubgraphInfo
 };
 
 // How samples were taken and what that cost; the agent updates it while it runs. All zero: nothing was sampled.
@@ -66,6 +68,27 @@ struct SamplingInfo {
   std::uint64_t memory_bytes;    // of the agent, without the arena
   std::uint64_t purges;          // twice how often cold contexts were purged; odd while it is being done
   std::uint64_t hot;             // address of the HotTables; 0 if there are none
+  std::uint64_t reserved[4];
+};
+
+// Modes subgraph and region: what was instrumented, what that cost, and what measuring costs. All zero: neither.
+enum class SubgraphTime : std::uint32_t { kNone = 0, kWall = 1, kCpu = 2 };
+enum class SubgraphScheme : std::uint32_t { kRegion = 0, kEager = 1, kLazy = 2 };
+struct SubgraphInfo {
+  SubgraphTime time;
+  SubgraphScheme scheme;
+  std::uint64_t inner_ps;  // of what one call costs, this part is measured as the callee's time: picoseconds
+  std::uint64_t outer_ps;  // and this part as its caller's
+  std::uint64_t inner_error_ps;
+  std::uint64_t outer_error_ps;
+  std::uint64_t methods;  // instrumented and measured
+  std::uint64_t classes;
+  std::uint64_t batches;   // of class changes
+  std::uint64_t batch_ns;  // all together; no batch stops the program longer than it takes
+  std::uint64_t batch_p99_ns;
+  std::uint64_t batch_max_ns;
+  std::uint64_t waited_ns;  // by threads, for callees to be instrumented; taken off all times
+  std::uint64_t followed;   // methods instrumented to find callees, without being measured
   std::uint64_t reserved[4];
 };
 
@@ -94,6 +117,7 @@ struct ArenaHeader {
   std::uint64_t reserved_words[25];
   std::atomic<std::uint64_t> counters[kMaxCounters];  // by CounterInfo::id (base/counters.def)
   SamplingInfo sampling;
+  SubgraphInfo subgraph;
 };
 static_assert(sizeof(ArenaHeader) <= kHeaderSize);
 
@@ -117,7 +141,14 @@ static_assert(sizeof(ChunkHeader) == 64);
 
 // --- kRecords: each begins with this and is padded to 8 bytes ---
 
-enum class RecordKind : std::uint16_t { kClass = 1, kMethod = 2, kTree = 3, kThread = 4, kSampleTree = 5 };
+enum class RecordKind : std::uint16_t {
+  kClass = 1,
+  kMethod = 2,
+  kTree = 3,
+  kThread = 4,
+  kSampleTree = 5,
+  kSubgraphTree = 6
+};
 
 struct RecordHeader {
   RecordKind kind;
@@ -214,6 +245,14 @@ struct SampleTreeRecord {
   ThreadState state;
   std::uint16_t reserved;
   std::uint64_t root;  // address of a SampleNode
+};
+
+// A tree of a call subgraph. Its id is one of a ThreadRecord, too, and not that of a TreeRecord.
+struct SubgraphTreeRecord {
+  RecordHeader header;
+  std::uint32_t tree_id;
+  std::uint32_t reserved;
+  std::uint64_t address;  // of its SubgraphTree
 };
 
 // --- kSamples, kTimeline ---
@@ -328,6 +367,78 @@ struct Node {
   std::uint64_t extra_count;  // 56: kept by SondeRT
 };
 static_assert(sizeof(Node) == 64);
+
+// --- kTree, modes subgraph and region: SondeSubgraph knows all of it ---
+
+// Where a thread is. Not in the arena: a table of the agent, indexed by the thread's number.
+struct SubgraphEntry {
+  std::uint64_t node;    // 0: address of the SubgraphNode of the method that runs; 0 outside
+  std::uint64_t thread;  // 8: whose entry it is
+  std::uint64_t tree;    // 16: its SubgraphTree
+  std::uint64_t own_ns;  // 24: of the tree when the outermost root began
+};
+static_assert(sizeof(SubgraphEntry) == 32);
+
+// First thing in the first chunk of a tree. It is of one thread at a time; where threads of one kind are many, of one
+// after the other, and what they did adds up.
+struct SubgraphTree {
+  std::uint64_t next;     // 0: address of free space in the current chunk
+  std::uint64_t end;      // 8: its end
+  std::uint64_t root;     // 16: address of the first root node; they are siblings
+  std::uint64_t nodes;    // 24
+  std::uint64_t own_ns;   // 32: spent in waiting for callees to be instrumented, and in making nodes
+  std::uint64_t lost;     // 40: calls that are part of their caller, for there was no room for their context
+  std::uint64_t threads;  // 48: how many have had it
+  std::uint64_t nobody;   // 56: always 0: what slots without a callee point to
+};
+static_assert(sizeof(SubgraphTree) == 64);
+
+// A method in a context. All times are nanoseconds, and those of what it calls are in it.
+struct SubgraphNode {
+  std::int32_t method_id;
+  std::uint32_t slot_mask;     // 4: (slots - 1) * 8
+  std::uint64_t calls;         // 8: that began
+  std::uint64_t time_ns;       // 16: of those that ended
+  std::uint64_t thrown;        // 24: that ended by an exception
+  std::uint64_t parent;        // 32: 0 for a root
+  std::uint64_t first_child;   // 40
+  std::uint64_t next_sibling;  // 48
+  std::uint64_t own_ns;        // 56: of time_ns, what was ours while this method ran
+  std::uint64_t bytecodes;     // 64: executed by the method itself
+  std::uint64_t slots;         // 72: address of the table of callees, by method_id & mask
+};
+static_assert(sizeof(SubgraphNode) == 80);
+
+// The calls of a root from outside; directly in front of the nodes whose parent is 0.
+inline constexpr std::uint32_t kTimeBuckets = 320;
+inline constexpr std::uint32_t kLastCalls = 64;
+struct RootTimes {
+  std::uint64_t time_ns;
+  std::uint64_t least_ns;
+  std::uint64_t most_ns;
+  std::uint64_t count;
+  std::uint64_t reserved[2];
+  std::uint64_t buckets[kTimeBuckets];  // calls by bucket_of their time
+  struct Call {
+    std::uint64_t start_ns;  // CLOCK_MONOTONIC
+    std::uint64_t time_ns;
+  } last[kLastCalls];  // number n is at n % kLastCalls
+};
+static_assert(sizeof(RootTimes) == 48 + 8 * kTimeBuckets + 16 * kLastCalls);
+
+// Below 16 ns a bucket each, then eight for each power of two.
+constexpr std::uint32_t bucket_of(std::uint64_t ns) {
+  if (ns < 16) return static_cast<std::uint32_t>(ns);
+  const auto power = static_cast<std::uint32_t>(std::bit_width(ns) - 1);
+  return power > 41 ? kTimeBuckets - 1 : 16 + (power - 4) * 8 + static_cast<std::uint32_t>(ns >> (power - 3) & 7);
+}
+// The least time that falls into it.
+constexpr std::uint64_t least_of_bucket(std::uint32_t bucket) {
+  if (bucket < 16) return bucket;
+  const std::uint32_t power = (bucket - 16) / 8 + 4;
+  return (8ULL + (bucket - 16) % 8) << (power - 3);
+}
+static_assert(bucket_of(least_of_bucket(16)) == 16 && bucket_of(least_of_bucket(319)) == 319);
 
 // --- the flat region ---
 

@@ -128,7 +128,8 @@ Result<void> Reader::read_header() {
               .max_path = header->max_path,
               .jdk = terminated(header->jdk, sizeof header->jdk),
               .command = terminated(header->command, sizeof header->command),
-              .sampling = header->sampling};
+              .sampling = header->sampling,
+              .subgraph = header->subgraph};
   if ((header->flags & kFlat) != 0) read_flat_header(*header);
   for (std::uint32_t id = 0; id < kMaxCounters; ++id) {
     const std::uint64_t value = header->counters[id].load(std::memory_order_relaxed);
@@ -201,6 +202,7 @@ void Reader::read_record(std::uint64_t offset, RecordKind kind, std::uint64_t si
     case RecordKind::kThread: is_complete = read_thread(offset, size); break;
     case RecordKind::kTree: is_complete = read_tree(offset, size); break;
     case RecordKind::kSampleTree: is_complete = read_sample_tree(offset, size); break;
+    case RecordKind::kSubgraphTree: is_complete = read_subgraph_tree(offset, size); break;
     default: return damage_.add("a record is of no known kind", offset);
   }
   if (!is_complete) damage_.add("a record is shorter than what it holds", offset);
@@ -289,6 +291,23 @@ bool Reader::read_sample_tree(std::uint64_t offset, std::uint64_t size) {
   return true;
 }
 
+bool Reader::read_subgraph_tree(std::uint64_t offset, std::uint64_t size) {
+  if (size < sizeof(SubgraphTreeRecord)) return false;
+  const auto* record = at<SubgraphTreeRecord>(offset);
+  const auto header = offset_of(record->address, sizeof(SubgraphTree));
+  if (!header) {
+    damage_.add("a tree of the subgraph lies outside what is in use", offset);
+    return true;
+  }
+  const auto* tree = at<SubgraphTree>(*header);
+  subgraph_trees_.push_back({.id = record->tree_id,
+                             .threads = tree->threads,
+                             .nodes = tree->nodes,
+                             .lost = tree->lost,
+                             .root = __atomic_load_n(&tree->root, __ATOMIC_ACQUIRE)});  // pairs with SondeSubgraph
+  return true;
+}
+
 void Reader::read_timeline(std::uint64_t chunk, std::uint64_t used) {
   const std::uint64_t begin = sizeof(ChunkHeader);
   for (std::uint64_t entry = begin; entry + sizeof(TimelineEntry) <= used; entry += sizeof(TimelineEntry)) {
@@ -303,6 +322,7 @@ void Reader::index_tables() {
   sort_unique(methods_, "method", damage_);
   sort_unique(trees_, "tree", damage_);
   sort_unique(sample_trees_, "tree of samples", damage_);
+  sort_unique(subgraph_trees_, "tree of the subgraph", damage_);
   // Nodes know the call site they hang at; roots do not, so no two trees may have the same.
   std::unordered_set<std::uint64_t> roots;
   std::erase_if(trees_, [&](const TreeEntry& tree) {

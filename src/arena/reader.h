@@ -53,6 +53,7 @@ struct Summary {
   std::string_view jdk;
   std::string_view command;
   SamplingInfo sampling;
+  SubgraphInfo subgraph;
 };
 
 struct CounterReading {
@@ -145,6 +146,27 @@ struct SampleContext {
   std::uint32_t place;  // in the file, as TimelineEntry::node names it
 };
 
+struct SubgraphTreeEntry {
+  std::uint32_t id;
+  std::uint64_t threads;  // that have had it
+  std::uint64_t nodes;
+  std::uint64_t lost;  // calls without a context
+  std::uint64_t root;  // address of its first root node
+};
+
+// A node of the call tree of a subgraph. Times have those of what it calls in them.
+struct SubgraphContext {
+  std::uint32_t depth;  // 1 for a root that was called from outside
+  std::uint32_t method_id;
+  const MethodEntry* method;  // null if the arena has no record of it
+  std::uint64_t calls;
+  std::uint64_t time_ns;
+  std::uint64_t thrown;
+  std::uint64_t own_ns;
+  std::uint64_t bytecodes;
+  const RootTimes* times;  // at depth 1
+};
+
 // Context::method_id of what stands for "all that is deeper than --max-depth": it has no counts of its own, only
 // callees.
 inline constexpr std::uint32_t kDeeperId = 0xfffffffe;
@@ -187,6 +209,7 @@ class Reader {
   [[nodiscard]] std::uint64_t purges() const;
   [[nodiscard]] const std::vector<SampleTreeEntry>& sample_trees() const { return sample_trees_; }  // by id
   [[nodiscard]] const std::vector<TimelineEntry>& timeline() const { return timeline_; }  // in the order of decoding
+  [[nodiscard]] const std::vector<SubgraphTreeEntry>& subgraph_trees() const { return subgraph_trees_; }  // by id
   // Null if there is none.
   [[nodiscard]] const ClassEntry* find_class(std::uint32_t id) const;
   [[nodiscard]] const MethodEntry* find_method(std::uint32_t id) const;
@@ -205,6 +228,9 @@ class Reader {
   [[nodiscard]] Overflow overflow_of(std::uint32_t tree_id) const;
   // The same for a tree of samples; callees of one caller by method and line.
   void walk(const SampleTreeEntry& tree, const std::function<void(const SampleContext&)>& visit, Damage& damage) const;
+  // And of a subgraph; callees of one caller by method.
+  void walk(const SubgraphTreeEntry& tree, const std::function<void(const SubgraphContext&)>& visit,
+            Damage& damage) const;
 
   // Mode exact:flat: there are no trees. Threads have blocks (ThreadEntry::tree_id) from kFirstFlatBlock on, and what
   // is visited are methods, by id, at depth 1.
@@ -217,6 +243,7 @@ class Reader {
  private:
   friend class TreeWalk;
   friend class SampleWalk;
+  friend class SubgraphWalk;
 
   Reader() = default;
   Result<void> read_header();
@@ -230,6 +257,7 @@ class Reader {
   bool read_tree(std::uint64_t offset, std::uint64_t size);
   void read_overflow(std::uint64_t chunk, std::uint64_t size);
   bool read_sample_tree(std::uint64_t offset, std::uint64_t size);
+  bool read_subgraph_tree(std::uint64_t offset, std::uint64_t size);
   void read_timeline(std::uint64_t chunk, std::uint64_t used);
   void index_tables();
   // Where an address of the target lies in the file, if `size` bytes in use are there and it is aligned.
@@ -260,6 +288,7 @@ class Reader {
   };
   std::vector<OverflowEntry> overflows_;  // by tree
   std::vector<SampleTreeEntry> sample_trees_;
+  std::vector<SubgraphTreeEntry> subgraph_trees_;
   std::vector<TimelineEntry> timeline_;
   Damage damage_;
 };

@@ -68,12 +68,14 @@ void add_roundtrip(CLI::App& parent, RoundtripOptions& options, Command& chosen)
 
 void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("run", "Start a JVM and record it; its exit code is ours");
-  app->add_option("--mode", options.mode,
-                  "What to record, one or more of: exact (every call and executed bytecode, with contexts),\n"
-                  "exact:flat (the same per method and thread, without contexts: much cheaper),\n"
-                  "bytecode[:granularity=10000,jitter=100,seed=1,maxpath=0] (a sample every so many bytecodes),\n"
-                  "cpu[:1ms] (samples of CPU time), wall[:10ms] (samples of all threads),\n"
-                  "native (with cpu or wall: frames outside of Java, too)")
+  app->add_option(
+         "--mode", options.mode,
+         "What to record, one or more of: exact (every call and executed bytecode, with contexts),\n"
+         "exact:flat (the same per method and thread, without contexts: much cheaper),\n"
+         "bytecode[:granularity=10000,jitter=100,seed=1,maxpath=0] (a sample every so many bytecodes),\n"
+         "subgraph:root=METHOD[,root=...] (times of a task and what it calls), region:METHOD (of one method),\n"
+         "cpu[:1ms] (samples of CPU time), wall[:10ms] (samples of all threads),\n"
+         "native (with cpu or wall: frames outside of Java, too)")
       ->capture_default_str();
   app->add_option("-o,--output", options.out, "The recording to write; default: named after the program")
       ->type_name("FILE");

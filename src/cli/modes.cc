@@ -49,6 +49,10 @@ Result<void> add_mode(Modes& modes, const std::string& word) {
     modes.flat = word == "exact:flat";
   } else if (name == "bytecode") {
     modes.bytecode = TRY(parse_bytecode_mode(word));
+  } else if (name == "subgraph") {
+    modes.subgraph = TRY(parse_subgraph_mode(rest));
+  } else if (name == "region") {
+    modes.subgraph = TRY(parse_region_mode(rest));
   } else if (name == "cpu") {
     modes.cpu_interval_ns = TRY(interval_of(name, rest, kDefaultCpuNs, kShortestCpuNs));
   } else if (name == "wall") {
@@ -56,9 +60,9 @@ Result<void> add_mode(Modes& modes, const std::string& word) {
   } else if (word == "native") {
     modes.native = true;
   } else {
-    return invalid(
-        "unknown mode `" + word +
-        "`; there are: exact, exact:flat, bytecode, cpu[:interval], wall[:interval], and native for the last two");
+    return invalid("unknown mode `" + word +
+                   "`; there are: exact, exact:flat, bytecode, subgraph:root=METHOD, region:METHOD, cpu[:interval], "
+                   "wall[:interval], and native for the last two");
   }
   return {};
 }
@@ -87,6 +91,8 @@ Result<Modes> parse_modes(const std::string& text) {
     TRY(add_mode(modes, text.substr(begin, end - begin)));
     begin = end + 1;
   }
+  if (modes.subgraph && modes.is_instrumented())
+    return invalid("a subgraph or region cannot be measured in the same run as exact or bytecode");
   if (modes.exact && modes.bytecode) return invalid("exact counts everything; leave out bytecode");
   if (modes.native && !modes.is_sampled()) return invalid("native frames belong to samples: write cpu,native");
   return modes;

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/bytecode_mode.h"
+#include "cli/subgraph_mode.h"
 
 namespace sonde::cli {
 
@@ -15,11 +16,12 @@ struct Modes {
   bool exact = false;
   bool flat = false;  // exact, but without contexts
   std::optional<BytecodeMode> bytecode;
-  std::uint64_t cpu_interval_ns = 0;   // 0: not asked for
-  std::uint64_t wall_interval_ns = 0;  // 0: not asked for
-  bool native = false;                 // with frames outside of Java
+  std::optional<SubgraphMode> subgraph;  // or a region
+  std::uint64_t cpu_interval_ns = 0;     // 0: not asked for
+  std::uint64_t wall_interval_ns = 0;    // 0: not asked for
+  bool native = false;                   // with frames outside of Java
 
-  // Classes are rewritten.
+  // Classes are rewritten as they are loaded.
   [[nodiscard]] bool is_instrumented() const { return exact || bytecode; }
   // By time.
   [[nodiscard]] bool is_sampled() const { return cpu_interval_ns != 0 || wall_interval_ns != 0; }

@@ -43,5 +43,28 @@ TEST(Durations, HaveAUnit) {
   EXPECT_EQ(parse_duration_ns("99999999999999999999s"), 0U);
 }
 
+TEST(Modes, SubgraphsHaveRoots) {
+  const auto modes = parse_modes("subgraph:root=Shop.checkout,root=a.B.c,time=off,cpu:1ms");
+  ASSERT_TRUE(modes.ok()) << modes.error().to_string();
+  ASSERT_TRUE(modes->subgraph.has_value());
+  EXPECT_EQ(modes->subgraph->roots, (std::vector<std::string>{"Shop.checkout", "a.B.c"}));
+  EXPECT_EQ(modes->subgraph->time, "off");
+  EXPECT_EQ(modes->subgraph->scheme, "b");
+  EXPECT_EQ(modes->cpu_interval_ns, 1'000'000u);
+  EXPECT_FALSE(modes->is_instrumented());
+  EXPECT_EQ(parse_modes("subgraph").error().message,
+            "mode subgraph needs a root: subgraph:root=com.acme.Shop.checkout");
+  EXPECT_EQ(parse_modes("subgraph:root=A.b,time=never").error().message, "time is one of wall, cpu, off, not `never`");
+  EXPECT_FALSE(parse_modes("subgraph:root=A.b,exact").ok());
+}
+
+TEST(Modes, ARegionIsOneMethod) {
+  const auto modes = parse_modes("region:Shop.checkout");
+  ASSERT_TRUE(modes.ok()) << modes.error().to_string();
+  EXPECT_EQ(modes->subgraph->scheme, "region");
+  EXPECT_EQ(modes->subgraph->roots, std::vector<std::string>{"Shop.checkout"});
+  EXPECT_FALSE(parse_modes("region").ok());
+}
+
 }  // namespace
 }  // namespace sonde::cli

@@ -113,8 +113,9 @@ std::string recording_header(const profile::Profile& profile) {
 nlohmann::ordered_json amounts_json(const profile::Amounts& amounts) {
   nlohmann::ordered_json json;
   for (const profile::MetricInfo& info : profile::kMetrics) {
-    // What was counted is always there, also if it is zero; samples and times only if there are any.
-    if (info.is_sampled && amounts.of(info.metric) == 0) continue;
+    // Calls and bytecodes are always there, also if they are zero; the rest only if there is any.
+    const bool is_basic = info.metric == profile::Metric::kCalls || info.metric == profile::Metric::kBytecodes;
+    if (!is_basic && amounts.of(info.metric) == 0) continue;
     json[std::string(info.name)] = amounts.of(info.metric);
   }
   return json;

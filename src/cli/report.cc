@@ -9,6 +9,7 @@
 #include "base/glob.h"
 #include "cli/recording_file.h"
 #include "cli/sampling_report.h"
+#include "cli/subgraph_report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
 
@@ -74,6 +75,7 @@ void print_json(const ReportView& view, const std::vector<bool>& is_focused, con
   json["metric"] = profile::name_of(view.metric);
   json["sum"] = amounts_json(view.whole);
   if (view.profile.recording.time_sampling.is_on()) json["time_sampling"] = sampling_json(view.profile);
+  if (view.profile.recording.subgraph.is_on()) json["subgraph"] = subgraph_json(view.profile);
   if (view.options.tree) {
     add_tree(view, json);
   } else if (!view.options.focus.empty()) {
@@ -85,7 +87,9 @@ void print_json(const ReportView& view, const std::vector<bool>& is_focused, con
 }
 
 void print_text(const ReportView& view, const std::vector<bool>& is_focused, const Console& console) {
-  console.data(recording_header(view.profile) + sampling_lines(view.profile) + counted(view) + "\n");
+  console.data(recording_header(view.profile) + sampling_lines(view.profile) + subgraph_lines(view.profile) +
+               counted(view) + "\n");
+  if (const std::string roots = roots_text(view.profile, console); !roots.empty()) console.data(roots + "\n");
   if (view.options.tree) {
     console.data(tree_text(view, console));
   } else if (!view.options.focus.empty()) {

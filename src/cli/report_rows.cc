@@ -7,6 +7,7 @@
 #include "cli/recording_file.h"
 #include "cli/report.h"
 #include "cli/sampling_report.h"
+#include "cli/subgraph_report.h"
 #include "cli/table.h"
 #include "profile/metric.h"
 #include "profile/places.h"
@@ -117,7 +118,7 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
   if (has_totals) json["total"] = amounts_json(row.sum.total);
   json["self_percent"] = share_percent(row.sum.self.of(view.metric), view.whole_value());
   if (has_totals) json["total_percent"] = share_percent(row.sum.total.of(view.metric), view.whole_value());
-  if (profile::info_of(view.metric).is_sampled) {
+  if (profile::is_sampled(view.profile, view.metric)) {
     const auto interval = [&](std::uint64_t part) {
       const profile::Interval i = confidence_of(view.profile, view.metric, part, view.whole_value());
       return nlohmann::ordered_json{{"low", 100 * i.low}, {"high", 100 * i.high}};
@@ -129,24 +130,35 @@ nlohmann::ordered_json json_of(const ReportView& view, const SumRow& row) {
   return json;
 }
 
+// By method, where each row is one; none unless times were measured and corrected.
+std::vector<Correction> shown_corrections(const ReportView& view) {
+  const profile::Subgraph& s = view.profile.recording.subgraph;
+  const bool is_time = view.metric == (s.time == "cpu" ? Metric::kCpuNs : Metric::kWallNs);
+  const bool is_corrected = s.is_on() && s.time != "off" && s.scheme != "region";
+  if (!is_corrected || !is_time || view.options.by != Grouping::kMethod) return {};
+  return corrections_of(view.profile);
+}
+
 }  // namespace
 
 std::string rows_text(const ReportView& view, const Console& console) {
   const ShownRows shown = shown_rows(view);
   const std::string metric(profile::info_of(view.metric).label);
   std::vector<Cell> header = {"self"};
-  if (profile::info_of(view.metric).is_sampled) header.emplace_back("95 % sure");
+  if (profile::is_sampled(view.profile, view.metric)) header.emplace_back("95 % sure");
   header.emplace_back(metric);
   if (view.has_contexts()) header.insert(header.end(), {"total", metric});
   for (const Metric other : view.others) header.emplace_back(std::string(profile::info_of(other).label));
   if (has_visits(view)) header.insert(header.end(), {"visits", "per visit"});
+  const std::vector<Correction> corrections = shown_corrections(view);
+  if (!corrections.empty()) header.emplace_back("corrected by");
   header.emplace_back(std::string(name_of(view.options.by)));
   Table table(std::move(header));
   for (const SumRow& row : shown.rows) {
     const std::uint64_t self = row.sum.self.of(view.metric);
     const std::uint64_t total = row.sum.total.of(view.metric);
     std::vector<Cell> cells = {percent(self, view.whole_value())};
-    if (profile::info_of(view.metric).is_sampled)
+    if (profile::is_sampled(view.profile, view.metric))
       cells.emplace_back(confidence_text(confidence_of(view.profile, view.metric, self, view.whole_value())));
     cells.emplace_back(amount_text(view.metric, self));
     if (view.has_contexts())
@@ -156,6 +168,7 @@ std::string rows_text(const ReportView& view, const Console& console) {
       const std::uint64_t visits = row.sum.visits;
       cells.insert(cells.end(), {grouped(visits), visits == 0 ? "" : amount_text(view.metric, total / visits)});
     }
+    if (!corrections.empty()) cells.emplace_back(correction_text(corrections[row.method.value()], self));
     cells.emplace_back(row.name);
     table.add(std::move(cells));
   }
@@ -170,7 +183,15 @@ void add_rows(const ReportView& view, nlohmann::ordered_json& json) {
   json["by"] = name_of(view.options.by);
   json["sort"] = view.options.sort == SortBy::kSelf ? "self" : "total";
   json["rows"] = nlohmann::ordered_json::array();
-  for (const SumRow& row : shown.rows) json["rows"].push_back(json_of(view, row));
+  const std::vector<Correction> corrections = shown_corrections(view);
+  for (const SumRow& row : shown.rows) {
+    json["rows"].push_back(json_of(view, row));
+    if (corrections.empty()) continue;
+    const Correction& correction = corrections[row.method.value()];
+    json["rows"].back()["corrected_ns"] = correction.ns;
+    json["rows"].back()["corrected_error_ns"] = correction.error_ns;
+    json["rows"].back()["distorted"] = is_distorted(correction, row.sum.self.of(view.metric));
+  }
   json["rows_left_out"] = shown.left_out;
 }
 

@@ -177,6 +177,7 @@ Result<void> write_options(const RunOptions& options, const Modes& modes, const 
     file << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
          << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
   }
+  if (modes.subgraph) write_options(file, *modes.subgraph);
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   if (!options.agent_class.empty()) {
@@ -263,7 +264,7 @@ Result<std::vector<std::string>> child_command(const RunOptions& options, const 
   std::vector<std::string> command = {places.java.string(),
                                       "-agentpath:" + places.agent.string() + "=" + fs::absolute(places.live).string()};
   // Probes make methods longer; past 8000 bytes HotSpot would never compile them.
-  if (modes.is_instrumented()) command.emplace_back("-XX:-DontCompileHugeMethods");
+  if (modes.is_instrumented() || modes.subgraph) command.emplace_back("-XX:-DontCompileHugeMethods");
   if (modes.is_instrumented() && !environment_sets_stack()) command.push_back(larger_stack("-Xss1m"));
   if (modes.is_sampled()) {
     // Without it, compiled code knows its lines and inlined methods at calls only.

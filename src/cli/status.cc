@@ -7,6 +7,7 @@
 #include "cli/recording_command.h"
 #include "cli/recording_file.h"
 #include "cli/sampling_report.h"
+#include "cli/subgraph_report.h"
 #include "cli/table.h"
 
 namespace sonde::cli {
@@ -48,7 +49,7 @@ Contents contents_of(const profile::Profile& profile) {
 void print_text(const profile::Profile& profile, const Contents& contents, const Console& console) {
   const profile::Recording& recording = profile.recording;
   std::string text = recording_header(profile);
-  text += sampling_lines(profile);
+  text += sampling_lines(profile) + subgraph_lines(profile);
   text += fmt::format("Own cost  {} of CPU for rewriting classes\n",
                       seconds(std::chrono::nanoseconds(recording.own_cpu_ns)));
   text += fmt::format("Arena     {} of {} used", byte_size(recording.arena_bytes), byte_size(recording.arena_capacity));
@@ -73,6 +74,7 @@ void print_json(const profile::Profile& profile, const Contents& contents, const
   nlohmann::ordered_json json = recording_json(profile);
   json["own_cpu_ns"] = profile.recording.own_cpu_ns;
   if (profile.recording.time_sampling.is_on()) json["time_sampling"] = sampling_json(profile);
+  if (profile.recording.subgraph.is_on()) json["subgraph"] = subgraph_json(profile);
   json["arena"] = {{"bytes", profile.recording.arena_bytes},
                    {"capacity", profile.recording.arena_capacity},
                    {"nodes", profile.recording.arena_nodes},

@@ -14,6 +14,7 @@
 #include "base/modified_utf8.h"
 #include "profile/group_tree.h"
 #include "profile/ingest_samples.h"
+#include "profile/ingest_subgraph.h"
 #include "symbols/library_symbols.h"
 
 namespace sonde::profile {
@@ -26,6 +27,8 @@ std::string mode_of(const arena::Summary& summary) {
   };
   const bool is_flat = (summary.flags & arena::kFlat) != 0;
   const bool is_sampled = (summary.flags & arena::kSampled) != 0;
+  const bool is_region = summary.subgraph.scheme == arena::SubgraphScheme::kRegion;
+  add((summary.flags & arena::kSubgraph) != 0, is_region ? "region" : "subgraph");
   add((summary.flags & arena::kTimeOnly) == 0, is_sampled ? "bytecode" : is_flat ? "exact:flat" : "exact");
   add(summary.sampling.cpu_interval_ns != 0, "cpu");
   add(summary.sampling.wall_interval_ns != 0, "wall");
@@ -46,7 +49,8 @@ Recording recording_of(const arena::Summary& summary) {
                          .own_cpu_ns = summary.own_cpu_ns,
                          .arena_bytes = summary.used_bytes,
                          .arena_capacity = summary.capacity,
-                         .time_sampling = sampling_of(summary.sampling)};
+                         .time_sampling = sampling_of(summary.sampling),
+                         .subgraph = subgraph_of(summary)};
   if (has(arena::kSampled)) {
     recording.sampling = {.granularity = summary.granularity,
                           .jitter = summary.jitter,
@@ -88,6 +92,8 @@ class Ingest {
     add_samples(reader_, profile_, damage_, threads, [&](const arena::SampleContext& context) {
       return context.depth == 0 ? pseudo_method(std::string(kOverflowName)) : method_of(context);
     });
+    add_subgraph(reader_, profile_, damage_, threads,
+                 [&](const arena::SubgraphContext& context) { return method_of(context); });
     if (profile_.tree.size() > std::numeric_limits<std::uint32_t>::max()) {
       return Error{ErrorCode::kTooLarge, "more than 4 billion contexts"};
     }

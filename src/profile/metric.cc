@@ -46,9 +46,15 @@ std::vector<MetricInfo> metrics_of(const Profile& profile) {
   return present;
 }
 
+bool is_sampled(const Profile& profile, Metric metric) {
+  const TimeSampling& sampling = profile.recording.time_sampling;
+  if (!profile.recording.subgraph.is_on() || !is_time(metric)) return info_of(metric).is_sampled;
+  return (metric == Metric::kWallNs ? sampling.wall_interval_ns : sampling.cpu_interval_ns) != 0;
+}
+
 std::optional<Events> events_behind(const Profile& profile, Metric metric) {
   const Recording& recording = profile.recording;
-  if (!info_of(metric).is_sampled) {
+  if (!is_sampled(profile, metric)) {
     const bool is_estimated = recording.mode.find("bytecode") != std::string::npos;
     return is_estimated ? std::optional(Events{.metric = Metric::kSamples}) : std::nullopt;
   }

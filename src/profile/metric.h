@@ -16,14 +16,14 @@ namespace sonde::profile {
 
 struct Profile;
 
-enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs };
+enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs, kExceptions };
 
 struct MetricInfo {
   Metric metric;
   std::string_view name;   // the same on the command line, in recordings and in JSON
   std::string_view label;  // for people, beside amounts that have a unit
   std::string_view unit;   // as formats with several values per stack name it: "count", "nanoseconds"
-  bool is_sampled;         // a count of random events, or estimated from one
+  bool is_sampled;         // a count of random events, or estimated from one; times may be measured instead
 };
 inline constexpr std::array kMetrics = {
     MetricInfo{.metric = Metric::kCalls, .name = "calls", .label = "calls", .unit = "count", .is_sampled = false},
@@ -34,6 +34,12 @@ inline constexpr std::array kMetrics = {
         .metric = Metric::kCpuNs, .name = "cpu_ns", .label = "CPU time", .unit = "nanoseconds", .is_sampled = true},
     MetricInfo{
         .metric = Metric::kWallNs, .name = "wall_ns", .label = "wall time", .unit = "nanoseconds", .is_sampled = true},
+    // Calls that ended by one.
+    MetricInfo{.metric = Metric::kExceptions,
+               .name = "exceptions",
+               .label = "exceptions",
+               .unit = "count",
+               .is_sampled = false},
 };
 inline constexpr std::size_t kMetricCount = kMetrics.size();
 
@@ -67,6 +73,9 @@ std::uint64_t sum_of(const Profile& profile, Metric metric);
 bool has_metric(const Profile& profile, Metric metric);
 // Those that it has, in the order of kMetrics; calls if it has none.
 std::vector<MetricInfo> metrics_of(const Profile& profile);
+
+// Whether its values are a count of random events or estimated from one.
+bool is_sampled(const Profile& profile, Metric metric);
 
 // The random events behind a metric that was sampled or estimated from samples: `size` of `metric` is one event.
 struct Events {

@@ -50,6 +50,49 @@ struct TimeSampling {
   [[nodiscard]] bool is_on() const { return cpu_interval_ns != 0 || wall_interval_ns != 0; }
 };
 
+// Modes subgraph and region, as arena::SubgraphInfo has it. All empty: neither.
+struct Subgraph {
+  std::string scheme;  // "lazy", "eager", "region"
+  std::string time;    // "wall", "cpu", "off"
+  // What a call costs: the part that was measured as the callee's time, and the part measured as its caller's. Both
+  // are taken off already. Picoseconds.
+  std::uint64_t inner_ps = 0;
+  std::uint64_t outer_ps = 0;
+  std::uint64_t inner_error_ps = 0;
+  std::uint64_t outer_error_ps = 0;
+  std::uint64_t methods = 0;   // instrumented
+  std::uint64_t followed = 0;  // only to find what they call
+  std::uint64_t classes = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t batch_ns = 0;
+  std::uint64_t batch_p99_ns = 0;
+  std::uint64_t batch_max_ns = 0;
+  std::uint64_t waited_ns = 0;
+
+  [[nodiscard]] bool is_on() const { return !scheme.empty(); }
+};
+
+// Calls of a root from outside the subgraph, on all threads.
+struct RootCalls {
+  MethodId method;
+  std::uint64_t calls = 0;
+  std::uint64_t exceptions = 0;
+  std::uint64_t timed = 0;  // calls that ended: those in what follows
+  std::uint64_t time_ns = 0;
+  std::uint64_t least_ns = 0;
+  std::uint64_t most_ns = 0;
+  std::vector<std::uint64_t> buckets;  // by arena::bucket_of
+  struct Call {
+    std::uint64_t start_ns;
+    std::uint64_t time_ns;
+    bool operator==(const Call&) const = default;
+  };
+  std::vector<Call> last;  // the latest 64, by start
+
+  // The time that this part of the calls does not exceed, up to the width of a bucket.
+  [[nodiscard]] std::uint64_t time_at(double part) const;
+};
+
 // Samples of one node in one stretch of time.
 struct TimelineEntry {
   std::uint32_t bucket;  // of kBucketNs, from the start of the recording
@@ -77,6 +120,7 @@ struct Recording {
   std::uint64_t damage_count = 0;  // places in the arena that made no sense and were left out
   std::vector<std::string> damage_notes;
   TimeSampling time_sampling;
+  Subgraph subgraph;
 
   // Calls or bytecodes are, not time alone.
   [[nodiscard]] bool is_counted() const { return mode.starts_with("exact") || mode.starts_with("bytecode"); }
@@ -146,6 +190,7 @@ struct Profile {
   std::vector<CounterValue> counters;  // those that are not 0, by id
   CallTree tree;
   std::vector<TimelineEntry> timeline;  // by bucket, then node
+  std::vector<RootCalls> roots;         // of modes subgraph and region
 
   Profile();
 

@@ -7,6 +7,7 @@
 #include "store/samples.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
+#include "store/subgraph.h"
 #include "store/tree.h"
 
 namespace sonde::store {
@@ -79,6 +80,9 @@ Result<void> read_meta(Database& db, profile::Recording& recording, std::uint64_
   for (const auto& [key, value] : sampling_numbers(recording.time_sampling)) *value = number[std::string(key)];
   recording.time_sampling.cpu_clock = text["sampling_cpu_clock"];
   recording.time_sampling.walker = text["sampling_walker"];
+  recording.subgraph.scheme = text["subgraph_scheme"];
+  recording.subgraph.time = text["subgraph_time"];
+  for (const auto& [key, value] : subgraph_numbers(recording.subgraph)) *value = number[std::string(key)];
   return {};
 }
 
@@ -159,6 +163,7 @@ Result<Profile> read_file(const std::filesystem::path& path) {
   TRY(read_counters(db, profile));
   TRY(read_tree(db, profile, nodes, version));
   TRY(read_samples(db, profile));
+  TRY(read_subgraph(db, profile));
   return profile;
 }
 

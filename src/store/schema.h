@@ -8,7 +8,7 @@
 namespace sonde::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
-inline constexpr std::uint32_t kFormatVersion = 3;           // 3: what was measured has a table of its own
+inline constexpr std::uint32_t kFormatVersion = 4;           // 4: calls of roots
 inline constexpr std::uint32_t kNodesPerChunk = 65536;
 
 inline constexpr const char* kSchema = R"sql(
@@ -29,6 +29,13 @@ CREATE TABLE tree_column(name TEXT NOT NULL, chunk INTEGER NOT NULL REFERENCES c
 CREATE TABLE thread_state(thread INTEGER PRIMARY KEY REFERENCES thread, state TEXT NOT NULL);
 CREATE TABLE timeline(chunk INTEGER PRIMARY KEY, entries INTEGER NOT NULL, bucket BLOB NOT NULL, node BLOB NOT NULL,
   samples BLOB NOT NULL);
+CREATE TABLE root(method INTEGER PRIMARY KEY REFERENCES method, calls INTEGER NOT NULL, exceptions INTEGER NOT NULL,
+  timed INTEGER NOT NULL, time_ns INTEGER NOT NULL, least_ns INTEGER NOT NULL, p50_ns INTEGER NOT NULL,
+  p99_ns INTEGER NOT NULL, most_ns INTEGER NOT NULL);
+CREATE TABLE root_bucket(method INTEGER NOT NULL REFERENCES method, bucket INTEGER NOT NULL, least_ns INTEGER NOT NULL,
+  calls INTEGER NOT NULL, PRIMARY KEY(method, bucket)) WITHOUT ROWID;
+CREATE TABLE root_call(method INTEGER NOT NULL REFERENCES method, number INTEGER NOT NULL, start_ns INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL, PRIMARY KEY(method, number)) WITHOUT ROWID;
 CREATE VIEW method_name AS
   SELECT method.id, replace(class.name, '/', '.') || '.' || method.name AS name, method.descriptor, class.is_jdk
   FROM method JOIN class ON class.id = method.class;

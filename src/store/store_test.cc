@@ -84,6 +84,37 @@ TEST_F(Store, KeepsSamplesAndHowTheyWereTaken) {
   EXPECT_EQ(profile.recording.sampling.jitter, 100u);
 }
 
+TEST_F(Store, KeepsCallsOfRootsAndExceptions) {
+  Profile profile = drawn_profile(kDrawing);
+  profile.recording.mode = "subgraph";
+  profile.recording.subgraph = {.scheme = "lazy", .time = "wall", .inner_ps = 21'500, .methods = 7, .batches = 3};
+  profile.tree.column(profile::Metric::kExceptions)[1] = 5;
+  profile.tree.column(profile::Metric::kWallNs)[1] = 1'234'567;
+  profile::RootCalls root{.method = profile.tree.method[1],
+                          .calls = 9,
+                          .exceptions = 5,
+                          .timed = 8,
+                          .time_ns = 800,
+                          .least_ns = 90,
+                          .most_ns = 110,
+                          .buckets = std::vector<std::uint64_t>(320),
+                          .last = {{7, 90}}};
+  root.buckets[60] = 8;
+  profile.roots.push_back(root);
+  ASSERT_TRUE(write(profile, file_).ok());
+  const auto again = open(file_);
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(again->recording.subgraph.scheme, "lazy");
+  EXPECT_EQ(again->recording.subgraph.inner_ps, 21'500u);
+  EXPECT_EQ(again->recording.subgraph.batches, 3u);
+  EXPECT_EQ(again->tree.value(profile::Metric::kExceptions, 1), 5u);
+  EXPECT_EQ(again->tree.value(profile::Metric::kWallNs, 1), 1'234'567u);
+  ASSERT_EQ(again->roots.size(), 1u);
+  EXPECT_EQ(again->roots[0].timed, 8u);
+  EXPECT_EQ(again->roots[0].buckets, root.buckets);
+  EXPECT_EQ(again->roots[0].last, root.last);
+}
+
 // Moves columns back to where older formats had them.
 std::string moved_to(const std::string& table, std::initializer_list<const char*> columns) {
   std::string sql;
@@ -216,7 +247,7 @@ TEST_F(Store, WrongPathsAreExplained) {
 TEST_F(Store, OtherVersionsAndDatabasesAreRefused) {
   ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
   change("PRAGMA user_version = 99");
-  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 3, so a newer one is needed"));
+  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 4, so a newer one is needed"));
   EXPECT_EQ(open(file_).error().code, ErrorCode::kUnsupported);
   change("PRAGMA application_id = 1");
   EXPECT_THAT(error_of(file_), HasSubstr("is an SQLite database, but not a recording of Sonde"));

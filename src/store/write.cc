@@ -14,6 +14,7 @@
 #include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/store.h"
+#include "store/subgraph.h"
 #include "store/tree.h"
 
 namespace sonde::store {
@@ -62,6 +63,10 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   for (const auto& [key, value] : sampling_numbers(r.time_sampling)) TRY(number(key, *value));
   TRY(text("sampling_cpu_clock", r.time_sampling.cpu_clock));
   TRY(text("sampling_walker", r.time_sampling.walker));
+  if (!r.subgraph.is_on()) return {};
+  TRY(text("subgraph_scheme", r.subgraph.scheme));
+  TRY(text("subgraph_time", r.subgraph.time));
+  for (const auto& [key, value] : subgraph_numbers(r.subgraph)) TRY(number(key, *value));
   return {};
 }
 
@@ -129,6 +134,7 @@ Result<void> write_database(const Profile& profile, const std::filesystem::path&
   TRY(write_sums(db, profile));
   TRY(write_tree(db, profile.tree));
   if (profile.recording.time_sampling.is_on()) TRY(write_samples(db, profile));
+  if (profile.recording.subgraph.is_on()) TRY(write_subgraph(db, profile));
   return db.execute("COMMIT");
 }
 

@@ -23,6 +23,7 @@
 #include "agent/jvmti/bytecode_sampling.h"
 #include "agent/jvmti/frames_alive.h"
 #include "agent/jvmti/runtime_classes.h"
+#include "agent/jvmti/subgraph.h"
 #include "agent/jvmti/time_sampling.h"
 #include "agent/jvmti/user_agent.h"
 #include "agent/session/class_instrumenter.h"
@@ -383,6 +384,7 @@ Result<void> start_modes(JavaVM* vm, jvmtiEnv* jvmti) {
   // First, so that its VMDeath comes first: whoever marks the recording as ended comes last.
   if (options.cpu_interval_ns != 0 || options.wall_interval_ns != 0)
     TRY(start_time_sampling(vm, g_agent->arena, options));
+  if (options.subgraph.is_on()) TRY(prepare_subgraph(vm, g_agent->arena, options));
   if (options.exact) TRY(start_instrumenting(jvmti));
   return {};
 }
@@ -410,10 +412,10 @@ Result<void> start(JavaVM* vm, const char* argument) {
   }
   auto agent = std::make_unique<Agent>(std::move(options));
   const SamplingOptions& sampling = agent->options.sampling;
-  const std::uint32_t flags = (agent->options.exact ? 0U : arena::kTimeOnly) |
-                              (agent->options.precise ? arena::kPrecise : 0U) |
-                              (agent->options.jdk ? arena::kJdkIncluded : 0U) |
-                              (agent->options.flat ? arena::kFlat : 0U) | (sampling.is_on() ? arena::kSampled : 0U);
+  const std::uint32_t flags =
+      (agent->options.exact ? 0U : arena::kTimeOnly) | (agent->options.precise ? arena::kPrecise : 0U) |
+      (agent->options.jdk ? arena::kJdkIncluded : 0U) | (agent->options.flat ? arena::kFlat : 0U) |
+      (sampling.is_on() ? arena::kSampled : 0U) | (agent->options.subgraph.is_on() ? arena::kSubgraph : 0U);
   TRY(agent->arena.create((agent->options.folder + "/arena").c_str(),
                           {.capacity = agent->options.memory, .address_bias = kBias, .flags = flags}));
   std::snprintf(agent->arena.header().jdk, sizeof agent->arena.header().jdk, "%s", version.c_str());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/session/untouched_classes.h"
 #include "base/clock.h"
 #include "base/glob.h"
 #include "instrument/reporting_pass.h"
@@ -28,16 +29,6 @@ constexpr std::array<std::string_view, 9> kThreadFields = {"$sondeSite",   "$son
                                                            "$sondeHidden", "$sondeLeft", "$sondeQuota",
                                                            "$sondeRandom", "$sondePath", "$sondeChildren"};
 constexpr std::array<std::string_view, 3> kAgentFields = {"$sondeOwn", "$sondeUser", "$sondeAsked"};
-
-// The runtime itself, what it calls, and the code that switches between virtual threads: it runs while the current
-// thread is neither the one nor the other, and after a virtual thread has given its call tree back.
-constexpr std::array<std::string_view, 12> kNeverTouched = {
-    "java/lang/SondeAgents",        "java/lang/SondeFlat",
-    "java/lang/SondeNode",          "java/lang/SondeRT",
-    "java/lang/SondeRT$Memory",     "java/lang/SondeSampling",
-    "jdk/internal/misc/Unsafe",     "java/lang/VirtualThread",
-    "jdk/internal/vm/Continuation", "jdk/internal/vm/ContinuationSupport",
-    "jdk/internal/vm/StackChunk",   "jdk/internal/misc/UnsafeConstants"};
 
 // A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
 bool is_empty_finalizer(const Member& method, const Code& code) {
@@ -69,9 +60,7 @@ std::unique_ptr<instrument::CountingPass> ClassInstrumenter::make_pass() {
 }
 
 bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) const {
-  if (std::ranges::find(kNeverTouched, class_name) != kNeverTouched.end()) return false;
-  if (class_name.starts_with("jdk/internal/vm/Continuation$") || class_name.starts_with("java/lang/VirtualThread$"))
-    return false;
+  if (is_never_touched(class_name)) return false;
   const auto matches = [&](const std::string& pattern) { return class_name_matches(pattern, class_name); };
   if (std::ranges::any_of(options_.exclude, matches)) return false;
   if (!options_.include.empty()) return std::ranges::any_of(options_.include, matches);

@@ -15,6 +15,38 @@ namespace {
 
 std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
+Error unknown(const std::string& key, const std::string& path) {
+  return {ErrorCode::kUnsupported,
+          "unknown option `" + key + "`; host and agent are of different versions",
+          {.path = path, .byte_offset = {}}};
+}
+
+Result<void> set_subgraph(SubgraphOptions& options, const std::string& key, const std::string& value,
+                          const std::string& path) {
+  using arena::SubgraphScheme;
+  using arena::SubgraphTime;
+  if (key == "subgraph-root") {
+    options.roots.push_back(value);
+  } else if (key == "subgraph-scheme") {
+    options.scheme = value == "region" ? SubgraphScheme::kRegion
+                     : value == "a"    ? SubgraphScheme::kEager
+                                       : SubgraphScheme::kLazy;
+  } else if (key == "subgraph-time") {
+    options.time = value == "off" ? SubgraphTime::kNone : value == "cpu" ? SubgraphTime::kCpu : SubgraphTime::kWall;
+  } else if (key == "subgraph-jdk") {
+    options.jdk = value == "follow" ? JdkMethods::kFollowed
+                  : value == "on"   ? JdkMethods::kMeasured
+                                    : JdkMethods::kOpaque;
+  } else if (key == "subgraph-bytecodes") {
+    options.bytecodes = value == "1";
+  } else if (key == "subgraph-wait") {
+    options.wait = value == "1";
+  } else {
+    return unknown(key, path);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Options> read_options(const std::string& argument) {
@@ -86,14 +118,14 @@ Result<Options> read_options(const std::string& argument) {
       options.agent_api = value;
     } else if (key == "agent-limit") {
       options.agent_limit_ms = number(value);
+    } else if (key.starts_with("subgraph-")) {
+      TRY(set_subgraph(options.subgraph, key, value, path));
     } else if (key == "include") {
       options.include.push_back(value);
     } else if (key == "exclude") {
       options.exclude.push_back(value);
     } else if (!key.empty()) {
-      return Error{ErrorCode::kUnsupported,
-                   "unknown option `" + key + "`; host and agent are of different versions",
-                   {.path = path, .byte_offset = {}}};
+      return unknown(key, path);
     }
   }
   return options;

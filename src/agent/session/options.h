@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/session/sampling_options.h"
+#include "agent/session/subgraph_options.h"
 #include "base/result.h"
 
 namespace sonde::agent {
@@ -44,6 +45,7 @@ struct Options {
   std::uint64_t agent_limit_ms = 10'000;  // how long one call of it may take
 
   [[nodiscard]] bool has_agent() const { return !agent_class.empty(); }
+  SubgraphOptions subgraph;
 };
 
 Result<Options> read_options(const std::string& argument);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/jvmti/subgraph_reveal.h"
+
+#include <algorithm>
+
+#include "agent/session/untouched_classes.h"
+#include "base/glob.h"
+#include "base/method_filter.h"
+#include "classfile/constant_pool.h"
+#include "classfile/instruction.h"
+
+namespace sonde::agent {
+
+using classfile::Opcode;
+using instrument::SubgraphRole;
+
+namespace {
+
+constexpr jint kWithoutCode = 0x0100 | 0x0400;  // native, abstract
+constexpr jint kNotVirtual = 0x0002 | 0x0008;   // private, static
+
+std::string_view without_package(std::string_view class_name) { return class_name.substr(class_name.rfind('/') + 1); }
+
+// The constant pool of a class as the JVM gives it, in class file form.
+std::vector<std::uint8_t> pool_of(jvmtiEnv* jvmti, jclass cls) {
+  jint count = 0;
+  jint size = 0;
+  unsigned char* bytes = nullptr;
+  if (jvmti->GetConstantPool(cls, &count, &size, &bytes) != JVMTI_ERROR_NONE) return {};
+  std::vector<std::uint8_t> pool(2 + static_cast<std::size_t>(size));
+  store_u2(pool.data(), static_cast<std::uint16_t>(count));
+  std::copy(bytes, bytes + size, pool.begin() + 2);
+  jvmti->Deallocate(bytes);
+  return pool;
+}
+
+std::vector<std::uint8_t> bytecodes_of(jvmtiEnv* jvmti, jmethodID method) {
+  jint size = 0;
+  unsigned char* bytes = nullptr;
+  if (jvmti->GetBytecodes(method, &size, &bytes) != JVMTI_ERROR_NONE) return {};
+  std::vector<std::uint8_t> code(bytes, bytes + size);
+  jvmti->Deallocate(bytes);
+  return code;
+}
+
+}  // namespace
+
+bool SubgraphReveal::may_have_roots(std::string_view class_name) const {
+  const std::string_view simple = without_package(class_name);
+  return std::ranges::any_of(options_.subgraph.roots, [&](const std::string& pattern) {
+    const std::string_view cls = std::string_view(pattern).substr(0, pattern.find_last_of("./"));
+    return class_name_matches(pattern, class_name) || class_name_matches(pattern, simple) ||
+           class_name_matches(cls, class_name) || class_name_matches(cls, simple);
+  });
+}
+
+void SubgraphReveal::find_roots(JNIEnv* jni) {
+  classes_.add_all(jni);
+  for (ClassKey key = 1; key <= classes_.last(); ++key) find_roots_in(jni, key);
+  expand(jni);
+}
+
+void SubgraphReveal::find_roots_in(JNIEnv* jni, ClassKey key) {
+  const std::string name = classes_[key].name;
+  if (!classes_[key].is_modifiable || is_never_touched(name) || !may_have_roots(name)) return;
+  for (const DeclaredMethod& method : classes_.methods_of(jni, key)) {
+    if ((method.access_flags & kWithoutCode) != 0) continue;
+    for (const std::string& pattern : options_.subgraph.roots) {
+      if (!method_matches(pattern, name, method.name)) continue;
+      found_roots_.insert(pattern);
+      if (plan_.select(key, method.name, method.descriptor, SubgraphRole::kRoot)) {
+        mark(key);
+        to_expand_.push_back({key, method.id});
+      }
+    }
+  }
+}
+
+void SubgraphReveal::add_class(JNIEnv* jni, jclass cls) {
+  urgency_ = Urgency::kNone;
+  const ClassKey key = classes_.add(jni, cls);
+  if (key == 0) return;
+  find_roots_in(jni, key);
+  wait_for(key);
+  if (const auto it = awaited_.find(classes_[key].name); it != awaited_.end()) {
+    const std::vector<NamedMethod> methods = std::move(it->second);
+    awaited_.erase(it);
+    for (const NamedMethod& method : methods) call_on(jni, key, method);
+  }
+  if (!overridable_.empty()) {
+    for (const DeclaredMethod& method : classes_.methods_of(jni, key)) {
+      const auto it = overridable_.find(method.name + method.descriptor);
+      if (it == overridable_.end()) continue;
+      const bool overrides =
+          std::ranges::any_of(it->second, [&](const Overridable& o) { return classes_.is_subtype(key, o.owner); });
+      if (overrides) select(jni, {.cls = key, .method = &method});
+    }
+  }
+  expand(jni);
+}
+
+void SubgraphReveal::meet(JNIEnv* jni, std::uint32_t site, jclass receiver) {
+  urgency_ = Urgency::kNone;
+  const SiteCall call = plan_.call_at(site);
+  const ClassKey key = receiver == nullptr ? 0 : classes_.add(jni, receiver);
+  if (call.opcode == Opcode::invokedynamic) {
+    for (const NamedMethod& method : call.made) call_any(jni, method);
+  } else if (key != 0) {
+    call_on(jni, key, call.callee);
+  } else if (call.opcode == Opcode::invokestatic || call.opcode == Opcode::invokespecial) {
+    call_bound(jni, call.callee);
+  } else if (call.kind == instrument::CallSites::Kind::kBound) {
+    call_any(jni, call.callee);
+  }
+}
+
+void SubgraphReveal::meet(JNIEnv* jni, jmethodID method, jclass receiver) {
+  urgency_ = Urgency::kNone;
+  jclass declaring = nullptr;
+  char* name = nullptr;
+  char* descriptor = nullptr;
+  if (jvmti_->GetMethodDeclaringClass(method, &declaring) != JVMTI_ERROR_NONE) return;
+  const ClassKey key = classes_.add(jni, declaring);
+  jni->DeleteLocalRef(declaring);
+  if (key == 0 || jvmti_->GetMethodName(method, &name, &descriptor, nullptr) != JVMTI_ERROR_NONE) return;
+  if (const ClassKey of = receiver == nullptr ? 0 : classes_.add(jni, receiver); of != 0) {
+    call_on(jni, of, {"", name, descriptor});
+  } else {
+    call_any(jni, key, name, descriptor);
+  }
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(name));
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(descriptor));
+}
+
+std::vector<ClassKey> SubgraphReveal::take_changed() {
+  std::vector<ClassKey> changed(changed_.begin(), changed_.end());
+  in_change_ = std::move(changed_);
+  changed_.clear();
+  return changed;
+}
+
+void SubgraphReveal::wait_for(ClassKey key) {
+  if (classes_[key].is_of_jdk) return;
+  if (changed_.contains(key)) {
+    urgency_ = Urgency::kNext;
+  } else if (in_change_.contains(key) && urgency_ == Urgency::kNone) {
+    urgency_ = Urgency::kInChange;
+  }
+}
+
+void SubgraphReveal::select(JNIEnv* jni, const LoadedClasses::Found& found) {
+  const LoadedClass& cls = classes_[found.cls];
+  if ((found.method->access_flags & kWithoutCode) != 0) return;
+  if (!cls.is_modifiable) {
+    // A hidden class, as of a lambda: what it calls is what matters.
+    if (any_called_.insert("#" + std::to_string(found.cls) + found.method->name + found.method->descriptor).second)
+      call_callees_of(jni, found.cls, found.method->id);
+    return;
+  }
+  if (is_never_touched(cls.name)) return;
+  const MethodFilter filter(options_.include, options_.exclude);
+  if (!filter.accepts(cls.name, found.method->name)) return;
+  if (cls.is_of_jdk && options_.subgraph.jdk == JdkMethods::kOpaque) return;
+  const bool is_measured = !cls.is_of_jdk || options_.subgraph.jdk == JdkMethods::kMeasured;
+  if (plan_.select(found.cls, found.method->name, found.method->descriptor,
+                   is_measured ? SubgraphRole::kInner : SubgraphRole::kFollowed)) {
+    mark(found.cls);
+    to_expand_.push_back({found.cls, found.method->id});
+  }
+  wait_for(found.cls);
+}
+
+void SubgraphReveal::call_bound(JNIEnv* jni, const NamedMethod& method) {
+  const std::vector<ClassKey> keys = classes_.named(method.class_name);
+  if (keys.empty()) awaited_[method.class_name].push_back(method);
+  for (const ClassKey key : keys) call_on(jni, key, method);
+}
+
+void SubgraphReveal::call_on(JNIEnv* jni, ClassKey receiver, const NamedMethod& method) {
+  const LoadedClasses::Found found = classes_.find(jni, receiver, method.name, method.descriptor);
+  if (found.cls == 0) return;
+  select(jni, found);
+  const bool is_opaque = options_.subgraph.jdk == JdkMethods::kOpaque && !is_eager();
+  if (is_opaque && method.name == "<init>" && !classes_[found.cls].is_of_jdk) await_callbacks(jni, found.cls);
+}
+
+void SubgraphReveal::await_callbacks(JNIEnv* jni, ClassKey cls) {
+  if (!made_.insert(cls).second) return;
+  for (const DeclaredMethod& method : classes_.methods_of(jni, cls)) {
+    if ((method.access_flags & (kWithoutCode | kNotVirtual)) != 0 || method.name == "<init>") continue;
+    if (classes_.overrides_jdk(jni, cls, method)) select(jni, {.cls = cls, .method = &method});
+  }
+}
+
+void SubgraphReveal::call_any(JNIEnv* jni, const NamedMethod& method) {
+  const std::vector<ClassKey> keys = classes_.named(method.class_name);
+  if (keys.empty()) awaited_[method.class_name].push_back(method);
+  for (const ClassKey key : keys) call_any(jni, key, method.name, method.descriptor);
+}
+
+void SubgraphReveal::call_any(JNIEnv* jni, ClassKey owner, std::string_view name, std::string_view descriptor) {
+  const std::string signature = std::string(name).append(descriptor);
+  if (!any_called_.insert(std::to_string(owner) + signature).second) return;
+  for (const LoadedClasses::Found& found : classes_.implementations(jni, owner, name, descriptor)) select(jni, found);
+  overridable_[signature].push_back({owner, std::string(name), std::string(descriptor)});
+}
+
+void SubgraphReveal::call_callees_of(JNIEnv* jni, ClassKey cls, jmethodID method) {
+  const jclass reference = classes_.reference(jni, cls);
+  if (reference == nullptr) return;
+  const std::vector<std::uint8_t> pool_bytes = pool_of(jvmti_, reference);
+  const std::vector<std::uint8_t> code = bytecodes_of(jvmti_, method);
+  jni->DeleteLocalRef(reference);
+  ByteReader reader(pool_bytes);
+  classfile::ConstantPool pool;
+  if (!pool.parse(pool_bytes, reader).ok()) return;
+  for (std::uint32_t pc = 0; pc < code.size();) {
+    const classfile::Instruction insn(code.data(), pc);
+    pc = insn.next_pc().value();
+    if (insn.opcode() == Opcode::invokedynamic) call_lambdas_of(jni, cls, method);
+    if (!classfile::is_invoke(insn.opcode()) || insn.opcode() == Opcode::invokedynamic) continue;
+    const classfile::MemberRef callee = pool.member(insn.pool_index());
+    if (callee.name == "<init>" && callee.class_name == "java/lang/Object") continue;
+    const NamedMethod named{std::string(callee.class_name), std::string(callee.name), std::string(callee.descriptor)};
+    const bool is_bound = insn.opcode() == Opcode::invokestatic || insn.opcode() == Opcode::invokespecial;
+    if (is_bound) {
+      call_bound(jni, named);
+    } else {
+      call_any(jni, named);
+    }
+  }
+}
+
+void SubgraphReveal::call_lambdas_of(JNIEnv* jni, ClassKey cls, jmethodID method) {
+  const std::vector<DeclaredMethod>& methods = classes_.methods_of(jni, cls);
+  const auto own = std::ranges::find(methods, method, &DeclaredMethod::id);
+  if (own == methods.end()) return;
+  const std::string prefix = "lambda$" + (own->name == "<clinit>" ? "static" : own->name) + "$";
+  for (const DeclaredMethod& candidate : methods) {
+    if (candidate.name.starts_with(prefix)) select(jni, {.cls = cls, .method = &candidate});
+  }
+}
+
+// The eager scheme goes on from what it selected until there is nothing new.
+void SubgraphReveal::expand(JNIEnv* jni) {
+  while (!to_expand_.empty()) {
+    const Selected next = to_expand_.back();
+    to_expand_.pop_back();
+    if (is_eager()) call_callees_of(jni, next.cls, next.method);
+  }
+}
+
+}  // namespace sonde::agent

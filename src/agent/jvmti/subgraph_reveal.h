@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent], under the lock of its owner. Reveals a call subgraph (papers/003, section 6): which methods are to
+// be instrumented next, by two schemes.
+//
+//   lazy (B)   the callee of a call site, when the site is met inside the subgraph for the first time; where the callee
+//              depends on the receiver, that of each receiver's class as it comes
+//   eager (A)  whatever may be reached from the roots, by class hierarchy analysis of the classes that are loaded
+//
+// The paper's scheme B takes all callees that a method may have when it is first entered; asking at the call leaves out
+// what is never called. Classes that are not loaded yet are waited for; with those that come later, overridden methods
+// are looked at again.
+#pragma once
+
+#include <jvmti.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "agent/jvmti/loaded_classes.h"
+#include "agent/session/options.h"
+#include "agent/session/subgraph_plan.h"
+
+namespace sonde::agent {
+
+class SubgraphReveal {
+ public:
+  SubgraphReveal(jvmtiEnv* jvmti, SubgraphPlan& plan, const Options& options)
+      : jvmti_(jvmti), plan_(plan), options_(options), classes_(jvmti) {}
+
+  [[nodiscard]] LoadedClasses& classes() { return classes_; }
+
+  // All loaded classes: roots among their methods.
+  void find_roots(JNIEnv* jni);
+  // A class that has been prepared; nothing of it has run yet.
+  void add_class(JNIEnv* jni, jclass cls);
+  // A call site is met; `receiver` may be null.
+  void meet(JNIEnv* jni, std::uint32_t site, jclass receiver);
+  // A method is about to be called by reflection, through a handle or by native code; `receiver` may be unknown.
+  void meet(JNIEnv* jni, jmethodID method, jclass receiver);
+
+  // Classes that have something new to be instrumented, since the last time; until they are changed.
+  std::vector<ClassKey> take_changed();
+  void changed() { in_change_.clear(); }
+  [[nodiscard]] bool has_changed() const { return !changed_.empty(); }
+  // Whether what was met last is worth waiting for: methods that are not instrumented yet, but not of the JDK, whose
+  // code may run while classes are loaded, which changing classes may have to wait for.
+  enum class Urgency : std::uint8_t { kNone, kInChange, kNext };
+  [[nodiscard]] Urgency urgency() const { return urgency_; }
+  // Patterns of roots without a method so far.
+  [[nodiscard]] std::size_t missing_roots() const { return options_.subgraph.roots.size() - found_roots_.size(); }
+
+ private:
+  struct Overridable {
+    ClassKey owner;
+    std::string name;
+    std::string descriptor;
+  };
+  struct Selected {
+    ClassKey cls;
+    jmethodID method;
+  };
+
+  void find_roots_in(JNIEnv* jni, ClassKey key);
+  [[nodiscard]] bool may_have_roots(std::string_view class_name) const;
+  [[nodiscard]] bool is_eager() const { return options_.subgraph.scheme == arena::SubgraphScheme::kEager; }
+  void select(JNIEnv* jni, const LoadedClasses::Found& found);
+  void mark(ClassKey key) { changed_.insert(key); }
+  void wait_for(ClassKey key);
+  // Statically bound: the class by its name.
+  void call_bound(JNIEnv* jni, const NamedMethod& method);
+  void call_on(JNIEnv* jni, ClassKey receiver, const NamedMethod& method);
+  // An object is made: methods that the JDK may call back, where it is not followed.
+  void await_callbacks(JNIEnv* jni, ClassKey cls);
+  // Whatever a virtual call may run.
+  void call_any(JNIEnv* jni, const NamedMethod& method);
+  void call_any(JNIEnv* jni, ClassKey owner, std::string_view name, std::string_view descriptor);
+  // What a method calls, by its bytecode as the JVM has it: of classes that cannot be changed, and for the eager
+  // scheme.
+  void call_callees_of(JNIEnv* jni, ClassKey cls, jmethodID method);
+  // The bodies of lambdas in a method, by javac's names for them: the JVM does not show what invokedynamic refers to.
+  void call_lambdas_of(JNIEnv* jni, ClassKey cls, jmethodID method);
+  void expand(JNIEnv* jni);
+
+  jvmtiEnv* jvmti_;
+  SubgraphPlan& plan_;
+  const Options& options_;
+  LoadedClasses classes_;
+  std::unordered_set<ClassKey> changed_;
+  std::unordered_set<ClassKey> in_change_;
+  Urgency urgency_ = Urgency::kNone;
+  std::unordered_set<std::string> found_roots_;
+  std::unordered_map<std::string, std::vector<NamedMethod>> awaited_;      // by the name of a class that is not loaded
+  std::unordered_map<std::string, std::vector<Overridable>> overridable_;  // by name and descriptor
+  std::unordered_set<std::string> any_called_;                             // those that call_any has seen
+  std::unordered_set<ClassKey> made_;                                      // those that await_callbacks has seen
+  std::vector<Selected> to_expand_;
+};
+
+}  // namespace sonde::agent

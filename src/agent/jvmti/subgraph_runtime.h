@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [agent]. java.lang.SondeSubgraph in the JVM: defined once, used by one recording after the other. The tables
+// that it looks into stay where they are as long as the process lives, for compiled code has their addresses.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <span>
+
+#include "arena/layout.h"
+#include "base/result.h"
+
+namespace sonde::agent {
+
+class SubgraphRuntime {
+ public:
+  // `natives` are those of SondeSubgraph. The JVM must be past VMInit.
+  Result<void> define(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives);
+
+  // A new recording: nobody is inside, nothing has been seen.
+  bool begin(JNIEnv* jni);
+  void open(JNIEnv* jni);
+  // No thread enters a root any more, and those inside are outside.
+  void end(JNIEnv* jni);
+
+  // Whether the calling thread is inside a root.
+  [[nodiscard]] bool is_inside(JNIEnv* jni) const;
+  // A byte per call site (SubgraphPlan).
+  [[nodiscard]] static std::uint8_t* site_bytes();
+  [[nodiscard]] std::uint64_t number_of(JNIEnv* jni, jthread thread) const;
+  [[nodiscard]] arena::SubgraphEntry& entry_of(std::uint64_t thread_number) const;
+
+  // What a call costs (papers/003, section 5.3).
+  struct Cost {
+    std::uint64_t inner_ps = 0;
+    std::uint64_t outer_ps = 0;
+    std::uint64_t inner_error_ps = 0;
+    std::uint64_t outer_error_ps = 0;
+  };
+  // Measured on the calling thread, which is one of ours.
+  Cost calibrate(JNIEnv* jni, bool cpu);
+
+ private:
+  Result<void> make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives);
+  void set_long(JNIEnv* jni, const char* field, jlong value);
+  bool new_array(JNIEnv* jni, const char* field, const char* type, const char* element, jsize size);
+
+  jclass runtime_ = nullptr;  // global reference
+  jfieldID thread_number_ = nullptr;
+  jmethodID current_ = nullptr;
+};
+
+}  // namespace sonde::agent

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What modes subgraph and region were asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arena/layout.h"
+
+namespace sonde::agent {
+
+// Methods of the JDK in a subgraph.
+enum class JdkMethods : std::uint8_t {
+  kOpaque,    // left as they are: their time is their caller's, what they call back is found if it was made here
+  kFollowed,  // instrumented to find what they call back, but not measured
+  kMeasured,
+};
+
+struct SubgraphOptions {
+  std::vector<std::string> roots;  // patterns of methods; none: the mode is off
+  arena::SubgraphScheme scheme = arena::SubgraphScheme::kLazy;
+  arena::SubgraphTime time = arena::SubgraphTime::kWall;
+  JdkMethods jdk = JdkMethods::kOpaque;
+  bool bytecodes = false;
+  bool wait = true;  // a thread waits until what it calls for the first time is instrumented
+
+  [[nodiscard]] bool is_on() const { return !roots.empty(); }
+};
+
+}  // namespace sonde::agent

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/session/subgraph_plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+
+namespace sonde::agent {
+
+using namespace classfile;
+using instrument::CallSites;
+using instrument::SubgraphRole;
+
+namespace {
+
+// Classes of the JDK that nobody can extend: a call of theirs runs their own methods.
+constexpr std::array<std::string_view, 12> kFinalClasses = {
+    "java/lang/String", "java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/Integer",
+    "java/lang/Long",   "java/lang/Double",        "java/lang/Character",    "java/lang/Boolean",
+    "java/lang/Class",  "java/util/Optional",      "java/lang/Byte",         "java/lang/Float"};
+
+bool is_named_like_jdk(std::string_view name) {
+  return name.starts_with("java/") || name.starts_with("jdk/") || name.starts_with("sun/");
+}
+
+std::string key_of(std::string_view name, std::string_view descriptor) { return std::string(name).append(descriptor); }
+
+// A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
+bool is_empty_finalizer(const Member& method, const Code& code) {
+  return method.name == "finalize" && method.descriptor == "()V" && code.length() == 1;
+}
+
+// The methods among the arguments of a bootstrap method (JVMS 4.7.23): what lambdas and method references run.
+std::vector<NamedMethod> methods_made(const ClassFile& cls, PoolIndex dynamic) {
+  std::vector<NamedMethod> made;
+  const auto attribute = cls.attributes().find(attribute::kBootstrapMethods);
+  if (!attribute) return made;
+  ByteReader reader(attribute->content);
+  const std::uint16_t count = reader.u2();
+  const std::uint16_t wanted = cls.pool().bootstrap_index(dynamic);
+  for (std::uint16_t i = 0; i < count && i <= wanted && !reader.overran(); ++i) {
+    reader.u2();  // the bootstrap method itself
+    const std::uint16_t arguments = reader.u2();
+    for (std::uint16_t a = 0; a < arguments; ++a) {
+      const PoolIndex argument(reader.u2());
+      if (i != wanted || !cls.pool().is(argument, Tag::kMethodHandle)) continue;
+      constexpr std::uint8_t kFirstInvoke = 5;  // those before are accesses to fields
+      if (cls.pool().reference_kind(argument) < kFirstInvoke) continue;
+      const MemberRef method = cls.pool().member(cls.pool().reference_index(argument));
+      made.push_back({std::string(method.class_name), std::string(method.name), std::string(method.descriptor)});
+    }
+  }
+  return made;
+}
+
+CallSites::Kind kind_of(Opcode opcode, const MemberRef& callee) {
+  using Kind = CallSites::Kind;
+  if (!instrument::shows_receiver(opcode, callee.descriptor)) return Kind::kBound;
+  const bool is_handle = (callee.class_name == "java/lang/reflect/Method" && callee.name == "invoke") ||
+                         (callee.class_name == "java/lang/reflect/Constructor" && callee.name == "newInstance") ||
+                         (callee.class_name == "java/lang/invoke/MethodHandle" && callee.name.starts_with("invoke"));
+  return is_handle ? Kind::kHandle : Kind::kReceiver;
+}
+
+}  // namespace
+
+Result<void> SubgraphPlan::create(std::uint8_t* site_bytes) {
+  site_bytes_ = site_bytes;
+  return methods_.map();
+}
+
+bool SubgraphPlan::select(std::uint32_t cls, std::string_view method, std::string_view descriptor, SubgraphRole role) {
+  SelectedClass& selected = classes_[cls];
+  if (selected.is_refused) return false;
+  const auto [it, is_new] = selected.methods.try_emplace(key_of(method, descriptor), SelectedMethod{.role = role});
+  return is_new;
+}
+
+void SubgraphPlan::refuse(std::uint32_t cls) {
+  classes_[cls].is_refused = true;
+  arena_.count(Counter::kSubgraphClassesRefused);
+}
+
+std::vector<std::uint32_t> SubgraphPlan::clear() {
+  std::vector<std::uint32_t> changed;
+  for (const auto& [key, cls] : classes_) {
+    if (cls.record != 0) changed.push_back(key);
+  }
+  classes_.clear();
+  return changed;
+}
+
+void SubgraphPlan::settle(std::uint32_t site) {
+  if (sites_[site].kind == Kind::kBound) __atomic_store_n(&site_bytes_[site], 0, __ATOMIC_RELEASE);
+}
+
+std::optional<Bytes> SubgraphPlan::rewrite(std::uint32_t key, Bytes original, bool of_jdk) {
+  const auto it = classes_.find(key);
+  if (it == classes_.end() || it->second.is_refused) return std::nullopt;
+  const std::uint64_t begin = thread_cpu_ns();
+  const auto cls = ClassFile::parse(original);
+  if (!cls.ok()) {
+    count_failure(cls.error());
+    return std::nullopt;
+  }
+  SelectedClass& selected = it->second;
+  current_class_ = key;
+  if (selected.record == 0) {
+    selected.record = registry_.add_class(*cls, of_jdk ? arena::kClassOfJdk : 0);
+    ++arena_.header().subgraph.classes;
+  }
+  editor_.open(*cls);
+  for (const Member& method : cls->methods()) {
+    const auto wanted = selected.methods.find(key_of(method.name, method.descriptor));
+    if (wanted == selected.methods.end() || !has_code(method)) continue;
+    if (const auto done = instrument(method, wanted->second, of_jdk); !done.ok()) count_failure(done.error());
+  }
+  const auto written = editor_.write();
+  arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
+  if (!written.ok()) {
+    arena_.count(Counter::kPoolsFull);
+    return std::nullopt;
+  }
+  return *written;
+}
+
+Result<void> SubgraphPlan::instrument(const Member& method, SelectedMethod& selected, bool of_jdk) {
+  CodeEditor* code = TRY(editor_.edit(method));
+  if (is_empty_finalizer(method, code->code())) return {};
+  if (selected.id == 0) record(method, code->code(), selected, of_jdk);
+  current_ = &selected;
+  const bool finds_callees = options_.scheme == arena::SubgraphScheme::kLazy;
+  TRY(pass_.apply(*code, {.id = selected.id,
+                          .role = selected.role,
+                          .clock = static_cast<instrument::SubgraphClock>(options_.time),
+                          .bytecodes = options_.bytecodes,
+                          .sites = finds_callees ? this : nullptr}));
+  return editor_.commit();
+}
+
+void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod& selected, bool of_jdk) {
+  selected.id = registry_.next_method_id(of_jdk);
+  arena::SubgraphInfo& info = arena_.header().subgraph;
+  ++(selected.role == SubgraphRole::kFollowed ? info.followed : info.methods);
+  const std::uint16_t line = code.line_at(Pc(0)).value_or(0);
+  registry_.add_method(
+      selected.id, classes_[current_class_].record, method, 0,
+      {.is_leaf = false, .constant_bytecodes = 0, .first_line = line, .sites = {{.pc = 0, .line = line}}});
+}
+
+std::optional<SubgraphPlan::Probe> SubgraphPlan::probe_at(const Code& code, Instruction insn) {
+  if (const auto known = current_->sites.find(insn.pc().value()); known != current_->sites.end()) {
+    const SiteCall& call = sites_[known->second];
+    const bool is_settled = call.kind == Kind::kBound && site_bytes_[known->second] == 0;
+    return is_settled ? std::nullopt : std::optional(Probe{known->second, call.kind});
+  }
+  auto call = call_at(code, insn);
+  if (!call || sites_.size() >= kMaxSites) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(sites_.size());
+  site_bytes_[number] = 1;
+  current_->sites.emplace(insn.pc().value(), number);
+  const Probe probe{.number = number, .kind = call->kind};
+  sites_.push_back(std::move(*call));
+  return probe;
+}
+
+std::optional<SiteCall> SubgraphPlan::call_at(const Code& code, Instruction insn) const {
+  const MemberRef callee = code.owner().pool().member(insn.pool_index());
+  SiteCall call{.caller = current_class_,
+                .opcode = insn.opcode(),
+                .kind = kind_of(insn.opcode(), callee),
+                .callee = {std::string(callee.class_name), std::string(callee.name), std::string(callee.descriptor)},
+                .made = {}};
+  if (call.opcode == Opcode::invokedynamic) {
+    call.made = methods_made(code.owner(), insn.pool_index());
+    if (call.made.empty()) return std::nullopt;
+    return call;
+  }
+  return is_of_interest(call) ? std::optional(std::move(call)) : std::nullopt;
+}
+
+bool SubgraphPlan::is_of_interest(const SiteCall& call) const {
+  const std::string& owner = call.callee.class_name;
+  if (owner.starts_with("[") || (owner == "java/lang/Object" && call.callee.name == "<init>")) return false;
+  if (options_.jdk != JdkMethods::kOpaque || !is_named_like_jdk(owner)) return true;
+  const bool is_bound = call.opcode == Opcode::invokestatic || call.opcode == Opcode::invokespecial;
+  return !is_bound && std::ranges::find(kFinalClasses, owner) == kFinalClasses.end();
+}
+
+void SubgraphPlan::count_failure(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kTooLarge: return arena_.count(Counter::kMethodsTooLarge);
+    case ErrorCode::kUnsupported: return arena_.count(Counter::kClassesUnsupported);
+    default: return arena_.count(Counter::kClassesMalformed);
+  }
+}
+
+}  // namespace sonde::agent

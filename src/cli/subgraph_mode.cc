@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/subgraph_mode.h"
+
+#include <algorithm>
+#include <ostream>
+
+namespace sonde::cli {
+namespace {
+
+struct Setting {
+  std::string_view name;
+  std::string SubgraphMode::*value;
+  std::vector<std::string_view> choices;
+};
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all = {
+      {"scheme", &SubgraphMode::scheme, {"a", "b"}},        {"time", &SubgraphMode::time, {"wall", "cpu", "off"}},
+      {"jdk", &SubgraphMode::jdk, {"off", "follow", "on"}}, {"bytecodes", &SubgraphMode::bytecodes, {"on", "off"}},
+      {"wait", &SubgraphMode::wait, {"on", "off"}},
+  };
+  return all;
+}
+
+Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) text.append(text.empty() ? "" : ", ").append(word);
+  return text;
+}
+
+Result<void> set(SubgraphMode& mode, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+  if (name == "root") {
+    if (value.empty()) return invalid("root= needs a method: root=com.acme.Shop.checkout");
+    mode.roots.emplace_back(value);
+    return {};
+  }
+  for (const Setting& setting : settings()) {
+    if (setting.name != name) continue;
+    if (std::ranges::find(setting.choices, value) == setting.choices.end())
+      return invalid(std::string(name) + " is one of " + joined(setting.choices) + ", not `" + std::string(value) +
+                     "`");
+    mode.*setting.value = value;
+    return {};
+  }
+  return invalid("`" + std::string(name) +
+                 "` is no setting of mode subgraph; there are root, scheme, time, jdk, bytecodes and wait");
+}
+
+}  // namespace
+
+Result<SubgraphMode> parse_subgraph_mode(std::string_view rest) {
+  SubgraphMode mode;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    TRY(set(mode, rest.substr(0, comma)));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  if (mode.roots.empty()) return invalid("mode subgraph needs a root: subgraph:root=com.acme.Shop.checkout");
+  return mode;
+}
+
+Result<SubgraphMode> parse_region_mode(std::string_view pattern) {
+  if (pattern.empty()) return invalid("mode region needs a method: region:com.acme.Shop.checkout");
+  SubgraphMode mode;
+  mode.roots.emplace_back(pattern);
+  mode.scheme = "region";
+  return mode;
+}
+
+void write_options(std::ostream& out, const SubgraphMode& mode) {
+  for (const std::string& root : mode.roots) out << "subgraph-root " << root << "\n";
+  out << "subgraph-scheme " << mode.scheme << "\nsubgraph-time " << mode.time << "\nsubgraph-jdk " << mode.jdk
+      << "\nsubgraph-bytecodes " << (mode.bytecodes == "on" ? 1 : 0) << "\nsubgraph-wait "
+      << (mode.wait == "on" ? 1 : 0) << "\n";
+}
+
+}  // namespace sonde::cli
