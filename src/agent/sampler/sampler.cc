@@ -16,8 +16,7 @@ namespace sonde::agent {
 namespace {
 
 constexpr std::uint64_t kMillisecond = 1'000'000;
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kInternalThreadsEvery = kSecond;
+constexpr std::uint64_t kInternalThreadsEvery = 200 * kMillisecond;
 
 // How the kernel calls a thread, at most 15 characters: "GC Thread#0".
 std::string kernel_name(pid_t tid) {

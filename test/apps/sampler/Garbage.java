@@ -2,6 +2,8 @@
 package app;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +11,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Garbage SECONDS: keeps the collector busy and says how much CPU time its threads used, as the kernel counts it:
+ * Garbage SECONDS: keeps the collector busy for so much CPU time of its own and says how much CPU time its threads used, as the kernel counts it:
  * "collector 1230 ms".
  */
 public final class Garbage {
@@ -30,9 +32,10 @@ public final class Garbage {
   }
 
   public static void main(String[] args) throws IOException {
-    final long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+    final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+    final long end = (long) (Double.parseDouble(args[0]) * 1e9);
     final Deque<byte[][]> kept = new ArrayDeque<>();
-    while (System.nanoTime() < end) {
+    while (clock.getCurrentThreadCpuTime() < end) {
       final byte[][] small = new byte[1000][];
       for (int i = 0; i < small.length; i++) small[i] = new byte[64];
       kept.add(small);

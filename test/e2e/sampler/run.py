@@ -155,18 +155,18 @@ def case_native(case):
     check_shares(case, recording)
     case.check_complete(recording.status(), 0.5)
     sums = methods(recording.report("--metric", "samples"))
-    burnt = sums["Shares.burn"]
     # From the innermost loop of zlib out to the function that Java called.
+    called = sums.get("java/util/zip/Deflater.deflateBytesBytes", 0)
     named = sums.get(".libzip.so: Java_java_util_zip_Deflater_deflateBytesBytes", 0)
-    case.note += f" {100 * named / burnt:.0f} % below the native method's function;"
-    case.check(f"only {named} of {burnt} samples are below the native method's function", named >= 0.9 * burnt)
+    case.note += f" {named} of {called} samples below the native method's function;"
+    case.check(f"only {named} of {called} samples are below the native method's function", named >= 0.95 * called > 100)
 
 
 def case_collector(case):
     """Threads of the JVM: as much time as the kernel says they used, and the JVM's own functions."""
     remove(case.out)
     done = execute([case.sonde, "run", "--mode", "cpu:1ms,native", "-o", case.out, "--", case.jdk.home / "bin/java", "-Xmx256m",
-                    "-XX:+UseParallelGC", "-XX:ParallelGCThreads=2", "-cp", case.classes, "app.Garbage", 2 if case.quick else 10])
+                    "-XX:+UseParallelGC", "-XX:ParallelGCThreads=2", "-cp", case.classes, "app.Garbage", 0.7 if case.quick else 5])
     said = re.search(r"collector (\d+) ms", done.stdout)
     if done.code != 0 or not said:
         raise Failed(f"Garbage: exit code {done.code}\n{done.stdout[-1000:]}{done.stderr[-2000:]}")
@@ -174,12 +174,10 @@ def case_collector(case):
     threads = {row["name"]: row["total"].get("samples", 0) for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
     sampled = sum(samples for name, samples in threads.items() if name.startswith("GC Thread"))
     case.note = f" {sampled} samples of {truth} ms in the collector;"
-    # The first second may be missed in part: threads of the JVM are looked for once a second.
+    # Threads of the JVM are looked for five times a second, and their stacks are found with their first samples.
     case.check(f"{sampled} samples for {truth} ms", abs(sampled - truth) <= max(0.15 * truth, 4.5 * math.sqrt(truth)) + 100)
-    rows = recording.report("--metric", "samples", "--thread", "GC Thread*")["rows"]
-    whole = sum(row["self"].get("samples", 0) for row in rows)
-    jvm = sum(row["self"].get("samples", 0) for row in rows if ".so" in row["method"] and "+0x" not in row["method"])
-    case.check(f"{jvm} of {whole} samples have a function's name", jvm >= 0.9 * whole)
+    entered = methods(recording.report("--metric", "samples", "--thread", "GC Thread*")).get(".libjvm.so: thread_native_entry", 0)
+    case.check(f"{entered} of {sampled} stacks reach the thread's entry", entered >= sampled - 100)
 
 
 def case_interpreter(case):
@@ -289,7 +287,7 @@ def case_redefined(case):
     unloaded = recording.counters().get("FramesUnloaded", 0)
     case.check(f"{unloaded} frames have no name", unloaded == 0)
     sums = methods(recording.report("--metric", "samples", "--thread", "burner"))
-    case.check(f"samples in {sums}", min(sums.get("Redefine$Worker.work", 0), sums.get("Redefine$Worker.twice", 0)) > 100)
+    case.check(f"samples in {sums}", min(sums.get("Redefine$Worker.work", 0), sums.get("Redefine$Worker.twice", 0)) > 10)
 
 
 def case_restarts(case):

@@ -63,12 +63,12 @@ class CodeCache {
     return 0;
   }
 
-  // "nmethod" or "native nmethod".
+  // "nmethod" or "native nmethod", but not "native signature handlers".
   [[nodiscard]] bool is_nmethod(std::uint64_t blob) const SIGNAL_SAFE {
     const auto name = load<std::uint64_t>(blob + layout_.blob_name);
     if (name == 0) return false;
-    const auto start = load<std::uint32_t>(name);
-    return start == kNmet || start == kNati;
+    const auto start = load<std::uint64_t>(name);
+    return start == text("nmethod") || start == text("native n");
   }
   [[nodiscard]] std::uint64_t code_begin(std::uint64_t blob) const SIGNAL_SAFE {
     return layout_.code_is_offset ? blob + load<std::uint32_t>(blob + layout_.blob_code)
@@ -94,8 +94,14 @@ class CodeCache {
  private:
   static constexpr std::uint32_t kMaxHeaps = 8;
   static constexpr std::uint8_t kFreeSegment = 0xff;
-  static constexpr std::uint32_t kNmet = 'n' | 'm' << 8 | 'e' << 16 | 't' << 24;
-  static constexpr std::uint32_t kNati = 'n' | 'a' << 8 | 't' << 16 | 'i' << 24;
+  // Eight characters, or seven with the NUL behind them, as a number.
+  static constexpr std::uint64_t text(const char* characters) {
+    std::uint64_t number = 0;
+    for (unsigned i = 0; i < 8 && characters[i] != 0; ++i) {
+      number |= std::uint64_t{static_cast<unsigned char>(characters[i])} << (8 * i);
+    }
+    return number;
+  }
 
   struct Heap {
     std::uint64_t low;

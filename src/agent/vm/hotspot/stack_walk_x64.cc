@@ -226,8 +226,6 @@ class Walk {
   }
 
   Step step_compiled(std::uint64_t nmethod) SIGNAL_SAFE {
-    // Code that is just being installed runs nowhere: a guess led here.
-    if (load<std::uint64_t>(nmethod + layout_.nmethod_method) == 0) return Step::kUnknownCode;
     std::uint64_t pc = pc_;
     if (pc == cache_.deopt_handler(nmethod)) {
       // The return address was replaced; the frame keeps the original.
