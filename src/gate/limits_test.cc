@@ -65,6 +65,7 @@ TEST(Limits, ErrorsNameLineAndColumn) {
               testing::AllOf(HasSubstr("line 3, column 1"), HasSubstr("`sort` is none of name")));
   EXPECT_THAT(error("[[limit]]\nhard = \"much\"\n"),
               testing::AllOf(HasSubstr("line 2, column 8"), HasSubstr("\"N %\"")));
+  EXPECT_THAT(error("[[[limit[limit]]\n"), HasSubstr("line 1, column 3"));
   EXPECT_THAT(error("[[limit]]\nhard = -5\n"), HasSubstr("line 2, column 8"));
   EXPECT_THAT(error("[[limit]]\nhard = \"-5 %\"\n"), HasSubstr("line 2, column 8"));
   EXPECT_THAT(error("[[limit]]\nhard = \"1e9 %\"\n"), HasSubstr("line 2, column 8"));
