@@ -29,7 +29,7 @@
 namespace sonde::arena {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'A', 'R', 'N'};
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::uint64_t kHeaderSize = 8192;
 inline constexpr std::uint32_t kMaxCounters = 256;
 
@@ -114,7 +114,8 @@ struct ArenaHeader {
   std::uint64_t jitter;
   std::uint64_t seed;
   std::uint64_t max_path;
-  std::uint64_t reserved_words[25];
+  std::uint64_t weight_scale;  // kSampled: so many of what is counted are one bytecode (WeightsRecord); 0: one
+  std::uint64_t reserved_words[24];
   std::atomic<std::uint64_t> counters[kMaxCounters];  // by CounterInfo::id (base/counters.def)
   SamplingInfo sampling;
   SubgraphInfo subgraph;
@@ -147,7 +148,8 @@ enum class RecordKind : std::uint16_t {
   kTree = 3,
   kThread = 4,
   kSampleTree = 5,
-  kSubgraphTree = 6
+  kSubgraphTree = 6,
+  kWeights = 7
 };
 
 struct RecordHeader {
@@ -253,6 +255,14 @@ struct SubgraphTreeRecord {
   std::uint32_t tree_id;
   std::uint32_t reserved;
   std::uint64_t address;  // of its SubgraphTree
+};
+
+// What each executed bytecode counts in a sampled recording (docs/reference/weights.md), as the user gave it; at most
+// once.
+struct WeightsRecord {
+  RecordHeader header;
+  std::uint32_t length;  // of the text behind this struct
+  std::uint32_t reserved;
 };
 
 // --- kSamples, kTimeline ---

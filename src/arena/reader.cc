@@ -126,6 +126,8 @@ Result<void> Reader::read_header() {
               .jitter = header->jitter,
               .seed = header->seed,
               .max_path = header->max_path,
+              .weight_scale = header->weight_scale,
+              .weights = {},
               .jdk = terminated(header->jdk, sizeof header->jdk),
               .command = terminated(header->command, sizeof header->command),
               .sampling = header->sampling,
@@ -203,9 +205,18 @@ void Reader::read_record(std::uint64_t offset, RecordKind kind, std::uint64_t si
     case RecordKind::kTree: is_complete = read_tree(offset, size); break;
     case RecordKind::kSampleTree: is_complete = read_sample_tree(offset, size); break;
     case RecordKind::kSubgraphTree: is_complete = read_subgraph_tree(offset, size); break;
+    case RecordKind::kWeights: is_complete = read_weights(offset, size); break;
     default: return damage_.add("a record is of no known kind", offset);
   }
   if (!is_complete) damage_.add("a record is shorter than what it holds", offset);
+}
+
+bool Reader::read_weights(std::uint64_t offset, std::uint64_t size) {
+  if (size < sizeof(WeightsRecord)) return false;
+  const auto* record = at<WeightsRecord>(offset);
+  if (size - sizeof(WeightsRecord) < record->length) return false;
+  summary_.weights = {at<char>(offset + sizeof(WeightsRecord)), record->length};
+  return true;
 }
 
 bool Reader::read_class(std::uint64_t offset, std::uint64_t size) {

@@ -50,6 +50,8 @@ struct Summary {
   std::uint64_t jitter;
   std::uint64_t seed;
   std::uint64_t max_path;
+  std::uint64_t weight_scale;
+  std::string_view weights;  // text; "": each bytecode counts as one
   std::string_view jdk;
   std::string_view command;
   SamplingInfo sampling;
@@ -251,6 +253,7 @@ class Reader {
   void read_chunks();
   void read_records(std::uint64_t chunk, std::uint64_t used);
   void read_record(std::uint64_t offset, RecordKind kind, std::uint64_t size);
+  bool read_weights(std::uint64_t offset, std::uint64_t size);
   bool read_class(std::uint64_t offset, std::uint64_t size);
   bool read_method(std::uint64_t offset, std::uint64_t size);
   bool read_thread(std::uint64_t offset, std::uint64_t size);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/calibrate.h"
 #include "cli/classfile_command.h"
 #include "cli/command_line.h"
 #include "cli/recording_command.h"
@@ -104,6 +105,9 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
                   "bytecode instead: slower)")
       ->capture_default_str();
   app->add_flag("--follow", options.follow, "Record JVMs that the program starts, too: as NAME.PID.sonde");
+  app->add_option("--weights", options.weights,
+                  "With --mode bytecode: what each bytecode counts, so that samples stand for time (`sonde calibrate`)")
+      ->type_name("FILE");
   app->add_option("--agent-class", options.agent_class,
                   "A profiling agent of your own, loaded after the JVM has booted; with --mode exact or bytecode")
       ->type_name("CLASS");
@@ -120,6 +124,22 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
       "  sonde run --no-jdk -o main.sonde -- java -jar app.jar --port 8080\n"
       "  sonde report main.sonde");
   app->callback([&] { chosen = [&](const Console& console) { return run_program(options, console); }; });
+}
+
+void add_calibrate(CLI::App& parent, CalibrateOptions& options, Command& chosen) {
+  CLI::App* app = parent.add_subcommand("calibrate", "Measure what bytecodes cost here, for `sonde run --weights`");
+  app->add_option("-o,--output", options.out, "The file to write; default: stdout")->type_name("FILE");
+  app->add_option("--jdk", options.jdk, "The JDK to measure; default: the one of the java in the PATH")
+      ->type_name("HOME");
+  app->add_option("OPTIONS", options.jvm_options, "Options for its JVM, after --");
+  app->footer(
+      "Runs small loops, fits a weight for each group of bytecodes to their times, and tells how far off the weights "
+      "are.\n\n"
+      "Examples:\n"
+      "  sonde calibrate -o here.weights\n"
+      "  sonde calibrate --jdk /usr/lib/jvm/jdk-17 -o interpreted.weights -- -Xint\n"
+      "  sonde run --mode bytecode --weights here.weights -- java -jar app.jar");
+  app->callback([&] { chosen = [&](const Console& console) { return calibrate(options, console); }; });
 }
 
 const std::map<std::string, profile::Grouping> kGroupings = {
@@ -209,6 +229,7 @@ int run(int argc, char** argv, const Console& console) {
   ReportOptions report;
   ExchangeOptions exchange;
   StatusOptions status;
+  CalibrateOptions calibrate_options;
   CompareOptions compare;
   Command chosen;
 
@@ -221,6 +242,7 @@ int run(int argc, char** argv, const Console& console) {
   add_compare_commands(app, compare, chosen);
   add_exchange_commands(app, exchange, chosen);
   add_status(app, status, chosen);
+  add_calibrate(app, calibrate_options, chosen);
   CLI::App* classfile = app.add_subcommand("classfile", "Look into class files, check them, rewrite them");
   classfile->require_subcommand(1);
   classfile->footer("`sonde classfile COMMAND --help` explains a command and shows examples.");

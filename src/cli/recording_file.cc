@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "classfile/opcode_weights.h"
 #include "profile/metric.h"
 #include "store/store.h"
 
@@ -41,10 +42,16 @@ std::string_view severity_word(Severity severity) {
 std::string sampling_text(const profile::Sampling& sampling) {
   std::string text = "every " + grouped(sampling.granularity);
   if (sampling.jitter != 0) text += " to " + grouped(sampling.granularity + sampling.jitter - 1);
-  text += " bytecodes";
+  text += sampling.weights.empty() ? " bytecodes" : " weighed bytecodes";
   if (sampling.jitter != 0) text += ", seed " + std::to_string(sampling.seed);
   if (sampling.max_path != 0) text += ", contexts of " + grouped(sampling.max_path) + " frames at most";
   return text + "; the sum of bytecodes is exact, those of a context are its share by samples";
+}
+
+std::string weights_text(const profile::Sampling& sampling) {
+  const auto weights = classfile::OpcodeWeights::parse(sampling.weights);
+  const std::string name = weights.ok() && !weights->name().empty() ? weights->name() : "(without a name)";
+  return on_one_line(name) + "; numbers of bytecodes are weighed by them";
 }
 
 }  // namespace
@@ -106,6 +113,7 @@ std::string recording_header(const profile::Profile& profile) {
   }
   text += "\n";
   if (r.sampling.is_on()) text += "Sampled   " + sampling_text(r.sampling) + "\n";
+  if (!r.sampling.weights.empty()) text += "Weights   " + weights_text(r.sampling) + "\n";
   text += fmt::format("State     {}\n", liveness_of(r).sentence);
   return text + losses_of(profile);
 }
@@ -136,6 +144,7 @@ nlohmann::ordered_json recording_json(const profile::Profile& profile) {
                         {"jitter", r.sampling.jitter},
                         {"seed", r.sampling.seed},
                         {"maxpath", r.sampling.max_path}};
+    if (!r.sampling.weights.empty()) json["sampling"]["weights"] = r.sampling.weights;
   }
   if (const auto duration = duration_of(r)) json["duration_s"] = duration->count();
   json["counters"] = nlohmann::ordered_json::array();

@@ -12,10 +12,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
+#include "classfile/opcode_weights.h"
 #include "cli/follow.h"
 #include "cli/intrinsics.h"
+#include "cli/java_places.h"
 #include "cli/jdk_methods.h"
 #include "cli/modes.h"
 #include "store/store.h"
@@ -33,63 +36,6 @@ void forward_signal(int signal) {
 }
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
-// The file that running `name` would execute.
-Result<fs::path> find_executable(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    if (::access(name.c_str(), X_OK) == 0) return fs::path(name);
-    return Error{ErrorCode::kNotFound, std::strerror(errno), {.path = name, .byte_offset = {}}};
-  }
-  const char* path = std::getenv("PATH");
-  for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
-    const std::size_t colon = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
-  }
-  return Error{ErrorCode::kNotFound, "is not in the PATH", {.path = name, .byte_offset = {}}};
-}
-
-// The JDK that an executable named `java` belongs to.
-Result<fs::path> java_home_of(const fs::path& java) {
-  std::error_code error;
-  const fs::path real = fs::canonical(java, error);
-  if (error || real.filename() != "java") {
-    return invalid("`" + java.string() + "` is not a java launcher; put `java` right after `--`");
-  }
-  const fs::path home = real.parent_path().parent_path();
-  std::ifstream release(home / "release");
-  for (std::string line; std::getline(release, line);) {
-    if (!line.starts_with("JAVA_VERSION=\"")) continue;
-    const int version = std::atoi(line.c_str() + std::strlen("JAVA_VERSION=\""));
-    if (version < 17) {
-      return Error{ErrorCode::kUnsupported,
-                   "is version " + line.substr(14, line.size() - 15) + "; Sonde needs JDK 17 or later",
-                   {.path = home.string(), .byte_offset = {}}};
-    }
-  }
-  return home;
-}
-
-Result<fs::path> find_agent() {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& candidate : {here / "libsonde.so", here / ".." / "lib" / "sonde" / "libsonde.so"}) {
-    if (fs::exists(candidate, error)) return fs::canonical(candidate, error);
-  }
-  return Error{ErrorCode::kNotFound,
-               "libsonde.so is not next to the sonde program; install both together",
-               {.path = here.string(), .byte_offset = {}}};
-}
-
-// The classes that agents of users are written against; they are beside the agent.
-Result<fs::path> find_api(const fs::path& agent) {
-  const fs::path jar = agent.parent_path() / "sonde-api.jar";
-  std::error_code error;
-  if (fs::exists(jar, error)) return jar;
-  return Error{
-      ErrorCode::kNotFound, "is missing; install it next to libsonde.so", {.path = jar.string(), .byte_offset = {}}};
-}
 
 // "org.acme.Main" or "app.jar" among the arguments, for the name of the recording.
 std::string program_name(const std::vector<std::string>& command) {
@@ -152,6 +98,22 @@ Result<std::string> absolute_paths(const std::string& paths) {
   return absolute;
 }
 
+// The text of a file of weights, which makes sense.
+Result<std::string> read_weights(const std::string& path) {
+  constexpr std::size_t kLargest = 60'000;
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  Location where{.path = path, .byte_offset = {}};
+  if (!file) return Error{ErrorCode::kIo, "cannot be read: " + std::string(std::strerror(errno)), where};
+  if (text.size() > kLargest) return Error{ErrorCode::kTooLarge, "is too large for a file of weights", where};
+  std::erase(text, '\r');
+  std::ranges::replace(text, '\t', ' ');
+  const auto weights = classfile::OpcodeWeights::parse(text);
+  if (weights.ok()) return text;
+  where.path += ", " + weights.error().where.path;
+  return Error{weights.error().code, weights.error().message, where};
+}
+
 struct Places {
   fs::path java;
   fs::path java_home;
@@ -176,13 +138,17 @@ Result<void> write_options(const RunOptions& options, const Modes& modes, const 
     const BytecodeMode& mode = *modes.bytecode;
     file << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
          << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
+    if (!options.weights.empty()) {
+      std::ofstream(places.live / "weights", std::ios::binary) << TRY(read_weights(options.weights));
+      file << "weights 1\n";
+    }
   }
   if (modes.subgraph) write_options(file, *modes.subgraph);
   for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   if (!options.agent_class.empty()) {
     file << "agent-class " << options.agent_class << "\nagent-path " << TRY(absolute_paths(options.agent_path))
-         << "\nagent-api " << TRY(find_api(places.agent)).string() << "\nagent-limit "
+         << "\nagent-api " << TRY(find_beside_agent("sonde-api.jar")).string() << "\nagent-limit "
          << parse_duration_ns(options.agent_limit) / 1'000'000 << "\n";
   }
   if (options.follow) {
@@ -335,6 +301,8 @@ Result<void> check_options(const RunOptions& options) {
   if (options.follow && options.intrinsics == "count")
     return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
   TRY(check_agent(options, modes));
+  if (!options.weights.empty() && !modes.bytecode) return invalid("--weights is for --mode bytecode");
+  if (!options.weights.empty()) TRY(read_weights(options.weights));
   if (options.clock != "auto" && options.clock != "timer") return invalid("--clock is `auto` or `timer`");
   if (options.walker != "auto" && options.walker != "agct") return invalid("--walker is `auto` or `agct`");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");

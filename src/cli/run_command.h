@@ -25,6 +25,7 @@ struct RunOptions {
   bool fold_recursion = false;
   std::string intrinsics = "calls";  // or "count": what happens inside them
   bool follow = false;               // record JVMs that the program starts, too
+  std::string weights;               // a file: what each bytecode counts; "": one
   std::string agent_class;           // a profiling agent of the user; "": none
   std::string agent_path;            // jars and folders that have it, separated by colons
   std::string agent_limit = "10s";   // how long one call of it may take

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "instrument/count_plan.h"
 
+#include <optional>
+
 #include "classfile/type_state.h"
 
 namespace sonde::instrument {
@@ -60,20 +62,25 @@ void CountPlan::plan_single_path(const Code& code) {
     if (graph_.successors(block).empty()) break;
     block = graph_.successors(block)[0].to;
   }
-  const auto total = static_cast<std::int32_t>(run_.size());
-  constant_bytecodes_ = total;
-  for (std::int32_t i = 0; i < total; ++i) {
-    if (kinds_[run_[static_cast<std::size_t>(i)].value()] == Kind::kConstructorCall) constant_bytecodes_ = i + 1;
+  std::int32_t total = 0;
+  std::optional<std::int32_t> before_constructor_call;  // with the call itself
+  for (const Pc pc : run_) {
+    total += weight_of(code.at(pc));
+    if (kinds_[pc.value()] == Kind::kConstructorCall) before_constructor_call = total;
   }
+  constant_bytecodes_ = before_constructor_call.value_or(total);
   after_constructor_call_ = total - constant_bytecodes_;
-  for (std::int32_t i = 0; i < total; ++i) {
-    const Pc pc = run_[static_cast<std::size_t>(i)];
+  bool is_behind_call = false;
+  std::int32_t executed = 0;
+  for (const Pc pc : run_) {
     const Instruction insn = code.at(pc);
-    const std::int32_t counted = i < constant_bytecodes_ ? constant_bytecodes_ : total;
+    const std::int32_t counted = is_behind_call ? total : constant_bytecodes_;
+    executed += weight_of(insn);
+    if (kinds_[pc.value()] == Kind::kConstructorCall) is_behind_call = true;
     exposures_[pc.value()] = {.coverable = kinds_[pc.value()] == Kind::kOther && !is_return(insn.opcode()),
                               .throws = may_throw(insn),
                               .uninitialized = uninitialized_this_[pc.value()] != 0,
-                              .unexecuted = precision_ == Precision::kPads ? counted - i - 1 : 0};
+                              .unexecuted = precision_ == Precision::kPads ? counted - executed : 0};
   }
 }
 
@@ -91,8 +98,9 @@ void CountPlan::plan_segments(const Code& code) {
     const bool entry = block.start == Pc(0) && !entry_is_target;
     segments_.push_back({.start = entry ? Segment::Start::kEntry : Segment::Start::kBlock, .at = block.start});
     for (Pc pc = block.start; pc < block.end; pc = code.at(pc).next_pc()) {
-      ++segments_.back().bytecodes;
       const Instruction insn = code.at(pc);
+      ++segments_.back().instructions;
+      segments_.back().bytecodes += weight_of(insn);
       if (insn.next_pc() >= block.end) break;
       if (const std::optional<Segment> next = segment_behind(insn)) segments_.push_back(*next);
     }
@@ -106,14 +114,15 @@ void CountPlan::expose_segments(const Code& code) {
         segment.start == Segment::Start::kConstructorCall || segment.start == Segment::Start::kSubroutine;
     Pc pc = behind_call ? code.at(segment.at).next_pc() : segment.at;
     run_.clear();
-    for (std::int32_t i = 0; i < segment.bytecodes; ++i, pc = code.at(pc).next_pc()) run_.push_back(pc);
+    for (std::int32_t i = 0; i < segment.instructions; ++i, pc = code.at(pc).next_pc()) run_.push_back(pc);
+    std::int32_t behind = 0;
     std::int32_t unexecuted = 0;
     bool throws = false;
     for (std::size_t i = run_.size(); i-- > 0;) {
       const Instruction insn = code.at(run_[i]);
       throws = throws || may_throw(insn);
-      if (precision_ == Precision::kPads && may_throw(insn))
-        unexecuted = static_cast<std::int32_t>(run_.size() - i - 1);
+      if (precision_ == Precision::kPads && may_throw(insn)) unexecuted = behind;
+      behind += weight_of(insn);
       exposures_[run_[i].value()] = {.coverable = !is_return(insn.opcode()) && kinds_[run_[i].value()] == Kind::kOther,
                                      .throws = throws,
                                      .uninitialized = uninitialized_this_[run_[i].value()] != 0,

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "classfile/cfg.h"
 #include "classfile/code.h"
+#include "classfile/opcode_weights.h"
 #include "classfile/stack_map.h"
 
 namespace sonde::instrument {
@@ -31,8 +32,9 @@ struct Segment {
     kSubroutine,       // behind jsr, when the subroutine is back
   };
   Start start;
-  classfile::Pc at;  // the first instruction; for the last two kinds the call before it
-  std::int32_t bytecodes = 0;
+  classfile::Pc at;            // the first instruction; for the last two kinds the call before it
+  std::int32_t bytecodes = 0;  // weighed
+  std::int32_t instructions = 0;
 };
 
 // What happens to the count if an exception leaves here.
@@ -45,6 +47,9 @@ struct Exposure {
 
 class CountPlan {
  public:
+  // All bytecodes of the plan are weighed from now on; without this each counts as one. They must outlive the plan.
+  void weigh_by(const classfile::OpcodeWeights& weights) { weights_ = &weights; }
+
   Result<void> make(const classfile::Code& code, const classfile::StackMapTable& stack_maps, Precision precision);
 
   // Every normal execution runs the same bytecodes: no count is kept, calls x constant_bytecodes() tells. Never with
@@ -73,7 +78,11 @@ class CountPlan {
   void expose_segments(const classfile::Code& code);
   // How a segment begins behind this instruction; nothing if it goes on.
   [[nodiscard]] std::optional<Segment> segment_behind(classfile::Instruction insn) const;
+  [[nodiscard]] std::int32_t weight_of(classfile::Instruction insn) const {
+    return weights_ == nullptr ? 1 : static_cast<std::int32_t>(weights_->of(insn.opcode()));
+  }
 
+  const classfile::OpcodeWeights* weights_ = nullptr;
   classfile::ControlFlowGraph graph_;
   Precision precision_ = Precision::kPads;
   bool single_path_ = false;

@@ -33,9 +33,10 @@ std::string text_of(const CountPlan& plan, const Code& code) {
   return out.str();
 }
 
-std::string plan_of(TestClass& cls, Precision precision = Precision::kPads) {
+std::string plan_of(TestClass& cls, Precision precision = Precision::kPads, const OpcodeWeights* weights = nullptr) {
   const ParsedMethod method(cls);
   CountPlan plan;
+  if (weights != nullptr) plan.weigh_by(*weights);
   EXPECT_TRUE(plan.make(method.code(), StackMapTable(), precision).ok());
   return text_of(plan, method.code());
 }
@@ -51,6 +52,39 @@ TEST(CountPlan, OnASinglePathOnlyInstructionsThatThrowAreCorrected) {
   EXPECT_EQ(plan_of(cls), R"(constant 5 + 0
 1: -3
 5: -1
+)");
+}
+
+TEST(CountPlan, WhatIsCountedAndTakenBackIsWeighed) {
+  const OpcodeWeights weights = OpcodeWeights::parse("sonde-weights 1\nfield 100\ndivide 2000\nreturn 7").value();
+  TestClass single;
+  assemble(single, R"(
+      aload_0
+      getfield a/B.x I
+      iload_1
+      idiv
+      ireturn)");
+  EXPECT_EQ(plan_of(single, Precision::kPads, &weights), R"(constant 2109 + 0
+1: -2008
+5: -7
+)");
+  TestClass branch;
+  assemble(branch, R"(
+      iload_0
+      ifeq a
+      iload_0
+      iload_1
+      idiv
+      ireturn
+      a:
+      iconst_0
+      ireturn)");
+  EXPECT_EQ(plan_of(branch, Precision::kPads, &weights), R"(entry at 0: 2
+block at 4: 2009
+block at 8: 8
+4: -7
+5: -7
+6: -7
 )");
 }
 

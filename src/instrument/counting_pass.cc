@@ -279,9 +279,9 @@ void CountingPass::insert_exits(CodeEditor& code) {
 // Where an exception goes that leaves the method.
 Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
   const bool in_constructor = exposure.uninitialized;
-  const std::size_t key = static_cast<std::size_t>(exposure.unexecuted) * 2 + (in_constructor ? 1 : 0);
-  if (leaving_pads_.size() <= key) leaving_pads_.resize(key + 1, 0);
-  if (leaving_pads_[key] != 0) return StubId(leaving_pads_[key] - 1);
+  for (const LeavingPad& pad : leaving_pads_) {
+    if (pad.unexecuted == exposure.unexecuted && pad.in_constructor == in_constructor) return pad.stub;
+  }
   const StubFrame frame = in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
   const SnippetId snippet = code.snippet([&](CodeBuilder& b) {
     if (plan_.is_single_path()) {
@@ -293,9 +293,9 @@ Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
     }
     b.op(Opcode::athrow);
   });
-  const StubId stub = code.append_stub(frame, snippet);
-  leaving_pads_[key] = stub.value() + 1;
-  return stub;
+  leaving_pads_.push_back(
+      {.unexecuted = exposure.unexecuted, .in_constructor = in_constructor, .stub = code.append_stub(frame, snippet)});
+  return leaving_pads_.back().stub;
 }
 
 // Where an exception goes that the method itself handles.

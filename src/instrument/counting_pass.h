@@ -123,6 +123,12 @@ class CountingPass {
     classfile::StubId stub;
   };
 
+  struct LeavingPad {  // on the way out of the method
+    std::int32_t unexecuted;
+    bool in_constructor;
+    classfile::StubId stub;
+  };
+
   [[nodiscard]] KnownKind kind_of(const classfile::ClassFile& caller, const classfile::MemberRef& callee) const;
   void find_calls(const classfile::Code& code, CountedMethod& counted);
   void insert_counts(classfile::CodeEditor& code);
@@ -145,7 +151,7 @@ class CountingPass {
   classfile::LocalIndex site_local_;
   classfile::LocalIndex node_local_;
   std::vector<Pad> pads_;
-  std::vector<std::uint32_t> leaving_pads_;  // by unexecuted * 2 + uninitialized: 1 + StubId, 0 if there is none yet
+  std::vector<LeavingPad> leaving_pads_;  // few: one for each place in a block that an exception leaves from
   std::vector<classfile::Handler> handlers_;
 };
 

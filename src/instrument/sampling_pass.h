@@ -42,13 +42,16 @@ enum class ContextFrom : std::uint8_t { kShadowStack, kJvm };
 
 class SamplingPass final : public CountingPass {
  public:
-  // `jdk_counts`: methods of the JDK are instrumented as well, so what intrinsics call has to be told from the rest.
+  // `weights`: of what counts down; null: each bytecode counts as one. `jdk_counts`: methods of the JDK are
+  // instrumented as well, so what intrinsics call has to be told from the rest.
   SamplingPass(const KnownMethods& known, CalleeIds& callees, SiteNumbers& sites, ContextFrom context_from,
-               bool jdk_counts)
+               bool jdk_counts, const classfile::OpcodeWeights* weights)
       : CountingPass(known, callees, Contexts::kTree),
         sites_(sites),
         context_from_(context_from),
-        jdk_counts_(jdk_counts) {}
+        jdk_counts_(jdk_counts) {
+    if (weights != nullptr) plan_.weigh_by(*weights);
+  }
 
  private:
   Result<void> insert_entry(classfile::CodeEditor& code, const CountedMethod& counted) override;

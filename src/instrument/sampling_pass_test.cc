@@ -41,7 +41,7 @@ class SamplingPassTest : public ::testing::Test {
   std::string inserted(TestClass& cls, std::uint32_t id = kApplicationMethod, bool jdk_counts = false,
                        ContextFrom context_from = ContextFrom::kShadowStack) {
     FixedIds ids;
-    SamplingPass pass(known, ids, sites, context_from, jdk_counts);
+    SamplingPass pass(known, ids, sites, context_from, jdk_counts, weights);
     CountedMethod counted;
     const MethodToCount which = {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPads};
     return instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, which, counted); }).code;
@@ -49,6 +49,7 @@ class SamplingPassTest : public ::testing::Test {
 
   KnownMethods known;
   SiteLog sites;
+  const OpcodeWeights* weights = nullptr;
 };
 
 TEST_F(SamplingPassTest, ALeafOnASinglePathSpendsAtItsEntry) {
@@ -152,6 +153,14 @@ TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {
   TestClass cls;
   assemble(cls, "iload_0\n ireturn");
   EXPECT_EQ(inserted(cls), "no room for more call sites");
+}
+
+TEST_F(SamplingPassTest, SpendsWhatBytecodesWeigh) {
+  const OpcodeWeights weighed = OpcodeWeights::parse("sonde-weights 1\nscale 10\nload 300\nreturn 20").value();
+  weights = &weighed;
+  TestClass cls;
+  assemble(cls, "iload_0\n ireturn");
+  EXPECT_EQ(inserted(cls), "sipush i2l bipush leaf iload_0 ireturn ");
 }
 
 }  // namespace

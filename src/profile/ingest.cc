@@ -35,6 +35,16 @@ std::string mode_of(const arena::Summary& summary) {
   return mode;
 }
 
+std::string printable_lines(std::string_view text) {
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += printable(text.substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return lines;
+}
+
 Recording recording_of(const arena::Summary& summary) {
   const auto has = [&](arena::HeaderFlags flag) { return (summary.flags & flag) != 0; };
   Recording recording = {.command = printable(summary.command),
@@ -55,7 +65,8 @@ Recording recording_of(const arena::Summary& summary) {
     recording.sampling = {.granularity = summary.granularity,
                           .jitter = summary.jitter,
                           .seed = summary.seed,
-                          .max_path = summary.max_path};
+                          .max_path = summary.max_path,
+                          .weights = printable_lines(summary.weights)};
   }
   switch (summary.state) {
     case arena::State::kStarting: recording.state = State::kStarting; break;
@@ -200,7 +211,7 @@ class Ingest {
       if (is_sampled()) {
         std::uint64_t executed = reader_.executed(*tree);
         for (const arena::TreeEntry* member : members[tree->id]) executed += reader_.executed(*member);
-        estimate(root, executed);
+        estimate(root, executed / std::max<std::uint64_t>(reader_.summary().weight_scale, 1));
       }
       profile_.threads.push_back(std::move(thread));
     }

@@ -27,6 +27,7 @@ struct Sampling {
   std::uint64_t jitter = 0;
   std::uint64_t seed = 0;
   std::uint64_t max_path = 0;
+  std::string weights;  // what each bytecode counted (docs/reference/weights.md); "": one
 
   [[nodiscard]] bool is_on() const { return granularity != 0; }
 };

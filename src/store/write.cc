@@ -47,6 +47,7 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   TRY(number("jitter", r.sampling.jitter));
   TRY(number("seed", r.sampling.seed));
   TRY(number("max_path", r.sampling.max_path));
+  TRY(text("weights", r.sampling.weights));
   TRY(text("state", spell(kStates, r.state)));
   TRY(number("is_precise", r.is_precise ? 1 : 0));
   TRY(number("includes_jdk", r.includes_jdk ? 1 : 0));

@@ -66,8 +66,8 @@ bool BytecodeSampling::begin(JNIEnv* jni) {
   const auto set = [&](const char* name, std::uint64_t value) {
     jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, name, "J"), static_cast<jlong>(value));
   };
-  set("granularity", options_.granularity);
-  set("jitter", options_.jitter);
+  set("granularity", options_.granularity * options_.scale());
+  set("jitter", options_.jitter * options_.scale());
   set("seed", options_.seed);
   set("siteTable", arena_.address(sites_.address()));
   jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"),

@@ -31,6 +31,7 @@
 #include "agent/session/nowhere.h"
 #include "agent/session/options.h"
 #include "agent/session/recording_state.h"
+#include "agent/session/store_weights.h"
 #include "agent/session/tree_pool.h"
 #include "arena/writer.h"
 #include "base/clock.h"
@@ -425,6 +426,7 @@ Result<void> start(JavaVM* vm, const char* argument) {
   agent->arena.header().jitter = sampling.jitter;
   agent->arena.header().seed = sampling.seed;
   agent->arena.header().max_path = sampling.max_path;
+  if (sampling.weights) store_weights(agent->arena, sampling);
   agent->jvmti = jvmti;
   g_agent = agent.release();
   auto started = start_modes(vm, jvmti);

@@ -138,8 +138,9 @@ jlong UserAgent::ask(JNIEnv* jni, Question question) {
     return kForever;
   }
   if (thread != nullptr) jni->DeleteGlobalRef(thread);
-  if (*answer > 0) return std::min(*answer, kForever);
-  return options_.sampling.is_on() ? static_cast<jlong>(options_.sampling.granularity) : kUsualReport;
+  const auto scale = static_cast<jlong>(options_.sampling.scale());
+  if (*answer > 0) return std::min(*answer, kForever / scale) * scale;
+  return options_.sampling.is_on() ? static_cast<jlong>(options_.sampling.granularity) * scale : kUsualReport;
 }
 
 jlong UserAgent::register_sampled(JNIEnv* jni, jobject thread) {
@@ -147,7 +148,7 @@ jlong UserAgent::register_sampled(JNIEnv* jni, jobject thread) {
 }
 
 jlong UserAgent::sample(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> sites, jlong bytecodes) {
-  Question question = {.kind = Kind::kSample, .thread = thread, .tree = 0, .bytecodes = bytecodes};
+  Question question = {.kind = Kind::kSample, .thread = thread, .tree = 0, .bytecodes = in_bytecodes(bytecodes)};
   for (const std::uint32_t site : sites) question.methods.push_back(static_cast<jint>(sites_.method_of(site)));
   return ask(jni, std::move(question));
 }
@@ -172,7 +173,8 @@ void UserAgent::thread_ended(JNIEnv* jni, jthread thread, jlong tree) {
 
 jlong UserAgent::unreported(JNIEnv* jni, jthread thread) const {
   const auto value = [&](jfieldID field) { return jni->GetLongField(thread, field); };
-  return options_.sampling.is_on() ? value(asked_field_) - value(left_field_) - value(user_field_) : 0;
+  if (!options_.sampling.is_on()) return 0;
+  return in_bytecodes(value(asked_field_) - value(left_field_) - value(user_field_));
 }
 
 // --- answers: on the agent's thread ---

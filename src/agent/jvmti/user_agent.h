@@ -81,6 +81,10 @@ class UserAgent {
   bool find_methods(JNIEnv* jni);
   bool bind_natives(JNIEnv* jni);
   void forget_tree();
+  // What threads count, which may be weighed.
+  [[nodiscard]] jlong in_bytecodes(jlong counted) const {
+    return counted / static_cast<jlong>(options_.sampling.scale());
+  }
   void switch_off(const std::string& why);
 
   arena::Writer& arena_;

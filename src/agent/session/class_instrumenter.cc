@@ -56,7 +56,8 @@ std::unique_ptr<instrument::CountingPass> ClassInstrumenter::make_pass() {
   const bool jdk_counts = options_.jdk || !options_.include.empty();
   const auto context_from =
       options_.sampling.asks_jvm() ? instrument::ContextFrom::kJvm : instrument::ContextFrom::kShadowStack;
-  return std::make_unique<instrument::SamplingPass>(known_, registry_, sites_, context_from, jdk_counts);
+  return std::make_unique<instrument::SamplingPass>(known_, registry_, sites_, context_from, jdk_counts,
+                                                    options_.sampling.weights ? &*options_.sampling.weights : nullptr);
 }
 
 bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) const {

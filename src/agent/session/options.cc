@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 
 namespace sonde::agent {
@@ -44,6 +45,13 @@ Result<void> set_subgraph(SubgraphOptions& options, const std::string& key, cons
   } else {
     return unknown(key, path);
   }
+  return {};
+}
+
+Result<void> read_weights(const std::string& path, SamplingOptions& sampling) {
+  std::ifstream file(path, std::ios::binary);
+  sampling.weights_text.assign(std::istreambuf_iterator<char>(file), {});
+  sampling.weights = TRY(classfile::OpcodeWeights::parse(sampling.weights_text));
   return {};
 }
 
@@ -110,6 +118,8 @@ Result<Options> read_options(const std::string& argument) {
       options.sampling.context_from_jvm = value == "jvm";
     } else if (key == "maxpath") {
       options.sampling.max_path = static_cast<std::uint32_t>(number(value));
+    } else if (key == "weights") {
+      TRY(read_weights(folder + "/weights", options.sampling));
     } else if (key == "agent-class") {
       options.agent_class = value;
     } else if (key == "agent-path") {

@@ -3,6 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+
+#include "classfile/opcode_weights.h"
 
 namespace sonde::agent {
 
@@ -12,8 +16,12 @@ struct SamplingOptions {
   std::uint64_t seed = 0;
   std::uint32_t max_path = 0;     // frames of a context that are kept; 0: all
   bool context_from_jvm = false;  // no shadow stack: the JVM is asked for each sample
+  std::string weights_text;       // as the user gave it; "": each bytecode counts as one
+  std::optional<classfile::OpcodeWeights> weights;
 
   [[nodiscard]] bool is_on() const { return granularity != 0; }
+  // So many of what is counted are one bytecode.
+  [[nodiscard]] std::uint64_t scale() const { return weights ? weights->scale() : 1; }
   [[nodiscard]] bool asks_jvm() const { return context_from_jvm; }
 };
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -212,7 +213,54 @@ def max_path(bench):
     expect("cut contexts", samples(cut), expected)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, births, virtual_threads, killed, max_path)}
+def weights(bench):
+    """Samples by weight: shares as constructed, repeatable, and the recording says by which."""
+    file = bench.work / "x.weights"
+    # Shares.burn2 executes the bytecodes of burn1 twice; without weights that is what it gets.
+    file.write_text("sonde-weights 1\nname by hand\nscale 10\ndefault 10\nint_math 70\n")
+    digests = set()
+    for jdk in bench.jdks:
+        for config in ("int", "default"):
+            command = bench.programs["Shares"].command(jdk, CONFIGURATIONS[config])
+            profile, _ = bench.record(command, "bytecode:granularity=100,jitter=20", "--no-jdk", "--weights", file)
+            digests.add((digest(samples(profile)), total(profile, "bytecodes")))
+    expect("different samples", len(digests), 1)
+    plain, _ = bench.record(bench.programs["Shares"].command(bench.jdks[0]), "bytecode:granularity=100,jitter=20", "--no-jdk")
+    # The loop: iload iload if_icmpge, iload bipush imul iload iadd istore, iinc goto: 11 bytecodes, 3 of them arithmetic.
+    ratio = digests.pop()[1] / total(plain, "bytecodes")
+    if abs(ratio - (8 + 3 * 7) / 11) > 0.05:
+        raise Failed(f"weighed bytecodes are {ratio:.3f} times the others")
+    header = recordings.execute([bench.sonde, "report", bench.work / "x.sonde"]).stdout
+    expect("header without weights", "Weights" in header, False)
+    bench.record(bench.programs["Shares"].command(bench.jdks[0]), "bytecode", "--weights", file)
+    header = recordings.execute([bench.sonde, "report", bench.work / "x.sonde"]).stdout
+    expect("header", "Weights   by hand" in header and "weighed bytecodes" in header, True)
+    status = json.loads(recordings.execute([bench.sonde, "status", bench.work / "x.sonde", "--json"]).stdout)
+    expect("weights in the recording", status["sampling"]["weights"], file.read_text())
+    for text, words in (("sonde-weights 1\nloads 3", "line 2"), ("", "begins with")):
+        file.write_text(text)
+        refused = recordings.execute([bench.sonde, "run", "--mode", "bytecode", "--weights", file, "--", bench.jdks[0].java, "-version"])
+        expect(f"exit code, {words}", (refused.code, words in refused.stderr), (2, True))
+    refused = recordings.execute([bench.sonde, "run", "--mode", "exact", "--weights", file, "--", bench.jdks[0].java, "-version"])
+    expect("weights of exact counting", (refused.code, "--mode bytecode" in refused.stderr), (2, True))
+
+
+def calibrate(bench):
+    """A file that can be used, with its error; interpreted code is explained well even on a busy machine."""
+    file = bench.work / "here.weights"
+    done = recordings.execute([bench.sonde, "calibrate", "--jdk", bench.jdks[0].home, "-o", file, "--", "-Xint"])
+    expect("exit code", done.code, 0)
+    explained = float(re.search(r"fitted to: R2 (-?[\d.]+)", done.stderr).group(1))
+    if explained < 0.8 or "each kernel predicted from the others" not in file.read_text():
+        raise Failed(f"R2 {explained}: {done.stderr}")
+    profile, _ = bench.record(bench.programs["Shares"].command(bench.jdks[0]), "bytecode:granularity=1000", "--no-jdk", "--weights", file)
+    if not total(profile, "samples"):
+        raise Failed("no samples with these weights")
+    refused = recordings.execute([bench.sonde, "calibrate", "--jdk", "/nowhere"])
+    expect("exit code without a JDK", refused.code, 1)
+
+
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, births, virtual_threads, killed, max_path, weights, calibrate)}
 
 
 def main():
