@@ -153,8 +153,9 @@ void SubgraphReveal::select(JNIEnv* jni, const LoadedClasses::Found& found) {
   if ((found.method->access_flags & kWithoutCode) != 0) return;
   if (!cls.is_modifiable) {
     // A hidden class, as of a lambda: what it calls is what matters.
-    if (any_called_.insert("#" + std::to_string(found.cls) + found.method->name + found.method->descriptor).second)
-      call_callees_of(jni, found.cls, found.method->id);
+    if (!in_scan_.insert(found.cls).second) return;
+    call_callees_of(jni, found.cls, found.method->id);
+    in_scan_.erase(found.cls);
     return;
   }
   if (is_never_touched(cls.name)) return;
@@ -200,8 +201,18 @@ void SubgraphReveal::call_any(JNIEnv* jni, const NamedMethod& method) {
 
 void SubgraphReveal::call_any(JNIEnv* jni, ClassKey owner, std::string_view name, std::string_view descriptor) {
   const std::string signature = std::string(name).append(descriptor);
-  if (!any_called_.insert(std::to_string(owner) + signature).second) return;
-  for (const LoadedClasses::Found& found : classes_.implementations(jni, owner, name, descriptor)) select(jni, found);
+  const std::string key = std::to_string(owner) + signature;
+  if (const auto known = any_called_.find(key); known != any_called_.end()) {
+    for (const ClassKey cls : known->second) wait_for(cls);
+    return;
+  }
+  any_called_.emplace(key, std::vector<ClassKey>());
+  std::vector<ClassKey> targets;
+  for (const LoadedClasses::Found& found : classes_.implementations(jni, owner, name, descriptor)) {
+    targets.push_back(found.cls);
+    select(jni, found);
+  }
+  any_called_[key] = std::move(targets);
   overridable_[signature].push_back({owner, std::string(name), std::string(descriptor)});
 }
 

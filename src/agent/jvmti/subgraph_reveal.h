@@ -94,8 +94,10 @@ class SubgraphReveal {
   std::unordered_set<std::string> found_roots_;
   std::unordered_map<std::string, std::vector<NamedMethod>> awaited_;      // by the name of a class that is not loaded
   std::unordered_map<std::string, std::vector<Overridable>> overridable_;  // by name and descriptor
-  std::unordered_set<std::string> any_called_;                             // those that call_any has seen
-  std::unordered_set<ClassKey> made_;                                      // those that await_callbacks has seen
+  // What call_any has seen, by owner, name and descriptor: the classes of what it may run.
+  std::unordered_map<std::string, std::vector<ClassKey>> any_called_;
+  std::unordered_set<ClassKey> in_scan_;  // hidden classes whose callees are being looked at
+  std::unordered_set<ClassKey> made_;     // those that await_callbacks has seen
   std::vector<Selected> to_expand_;
 };
 
