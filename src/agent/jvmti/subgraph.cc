@@ -24,8 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kBatch = 100;         // classes: one change of all of them stops the program for a few ms
-constexpr auto kLongestWait = 200ms;        // of a thread for its callee
-constexpr std::uint64_t kMostGivenUp = 10;  // then nobody waits any more
+constexpr auto kLongestWait = 1s;           // of a thread for its callee
+constexpr std::uint64_t kMostGivenUp = 10;  // batches: then nobody waits any more
 constexpr int kVirtualThreadEndEvent = 88;  // JDK 21 added it; the headers of older JDKs do not have it
 constexpr unsigned kSupportVirtualThreadsBit = 44;
 constexpr jint kVersion21 = 0x30150000;
@@ -64,7 +64,8 @@ struct Subgraph {
   SubgraphReveal reveal;
   std::uint64_t collecting = 1;  // the number of the batch that changes go to
   std::uint64_t done = 0;
-  std::uint64_t given_up = 0;
+  std::uint64_t given_up = 0;       // batches that threads did not wait for to the end
+  std::uint64_t last_given_up = 0;  // the number of the latest of these
   bool is_ending = false;
   bool has_ended = false;  // the thread that changes classes
   std::vector<std::uint64_t> pauses;
@@ -117,7 +118,8 @@ void hand_over(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t batch = urgency == SubgraphReveal::Urgency::kNext ? s.collecting : s.collecting - 1;
   const std::uint64_t begin = monotonic_ns();
   if (!s.has_done.wait_for(lock, kLongestWait, [&] { return s.done >= batch || s.is_ending; })) {
-    ++s.given_up;
+    if (batch > s.last_given_up) ++s.given_up;
+    s.last_given_up = std::max(s.last_given_up, batch);
     s.arena.count(Counter::kSubgraphWaitsGivenUp);
   }
   s.arena.header().subgraph.waited_ns += monotonic_ns() - begin;
