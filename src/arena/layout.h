@@ -46,6 +46,7 @@ enum HeaderFlags : std::uint32_t {
   kSampled = 8,      // bytecodes of a context are samples, calls are unknown; what was executed is in the root node
   kTimeOnly = 16,    // calls and bytecodes are not counted
   kSubgraph = 32,    // a call subgraph, or a region: see SubgraphInfo
+  kAttached = 256,   // the JVM ran already: what was running then has no context and is at the root of its thread
 };
 
 // How samples were taken and what that cost; the agent updates it while it runs. All zero: nothing was sampled.

@@ -56,8 +56,32 @@ Result<void> Writer::create(const char* path, const Options& options) {
   return mapped;
 }
 
+void Writer::leave_memory() {
+  if (memory_ == nullptr) return;
+  const std::uint64_t used = round_up(header().next.load(), kFlatPageSize);
+  const std::uint64_t flat = header().flat_offset;
+  const std::uint64_t flat_used = flat_planes_ * kFlatPlaneSize;
+  const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
+    if (begin < end)
+      mmap(memory_ + begin, end - begin, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  };
+  const auto unmap = [&](std::uint64_t begin, std::uint64_t end) {
+    if (begin < end) munmap(memory_ + begin, end - begin);
+  };
+  leave(0, used);
+  if (flat == 0) {
+    unmap(used, mapped_);
+  } else {
+    unmap(used, flat);
+    leave(flat, flat + flat_used);
+    unmap(flat + flat_used, mapped_);
+  }
+  memory_ = nullptr;
+}
+
 Result<void> Writer::map(const char* path, const Options& options) {
-  const bool flat = (options.flags & kFlat) != 0;
+  const bool flat = (options.flags & kFlat) != 0 || options.has_flat_region;
   const std::uint64_t flat_offset = round_up(options.capacity, kFlatPageSize);
   const std::uint64_t size = flat ? flat_offset + kFlatRegionSize : options.capacity;
   if (ftruncate(file_, static_cast<off_t>(size)) != 0) return io_error("cannot set its size", path);

@@ -17,14 +17,18 @@ namespace sonde::arena {
 class Writer {
  public:
   struct Options {
-    std::uint64_t capacity;      // how far the file may grow
-    std::uint64_t address_bias;  // addresses in the arena are real addresses minus this
-    std::uint32_t flags;         // HeaderFlags; kFlat: with a flat region
+    std::uint64_t capacity;        // how far the file may grow
+    std::uint64_t address_bias;    // addresses in the arena are real addresses minus this
+    std::uint32_t flags;           // HeaderFlags; kFlat: with a flat region
+    bool has_flat_region = false;  // even if kFlat is set later or never
   };
 
   Writer() = default;
-  // The file stays.
+  // Unmaps the arena; whoever writes into it must be gone. The file stays.
   ~Writer();
+  // For those who may not be gone: what was handed out is private memory from now on, at the same addresses and for
+  // good. The file stays as it is.
+  void leave_memory();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "cli/attach_command.h"
 #include "cli/compare_command.h"
 #include "cli/console.h"
 #include "cli/exchange_command.h"
@@ -50,6 +51,16 @@ struct CompareOptions {
   CheckGateOptions check;
 };
 void add_compare_commands(CLI::App& parent, CompareOptions& options, Command& chosen);
+
+// Commands for JVMs that run.
+struct ProcessOptions {
+  PsOptions ps;
+  AttachOptions attach;
+  TopOptions top;
+  CtlOptions ctl;
+  DetachOptions detach;
+};
+void add_process_commands(CLI::App& parent, ProcessOptions& options, Command& chosen);
 
 // Commands that write and read other formats.
 void add_exchange_commands(CLI::App& parent, ExchangeOptions& options, Command& chosen);

@@ -180,12 +180,13 @@ void add_report(CLI::App& parent, ReportOptions& options, Command& chosen) {
 
 void add_status(CLI::App& parent, StatusOptions& options, Command& chosen) {
   CLI::App* app = parent.add_subcommand("status", "Tell what a recording is, what it cost and what it lost");
-  app->add_option("FILE", options.file, kRecordingHelp)->required();
+  app->add_option("FILE", options.file, std::string(kRecordingHelp) + ", or the number of a process")->required();
   app->add_flag("--json", options.json, "Print one JSON object");
   app->footer(
       "Examples:\n"
       "  sonde status app.sonde\n"
-      "  sonde status app.sonde.live --json | jq .state");
+      "  sonde status app.sonde.live --json | jq .state\n"
+      "  sonde status 4711");
   app->callback([&] { chosen = [&](const Console& console) { return status(options, console); }; });
 }
 
@@ -231,6 +232,7 @@ int run(int argc, char** argv, const Console& console) {
   StatusOptions status;
   CalibrateOptions calibrate_options;
   CompareOptions compare;
+  ProcessOptions process;
   Command chosen;
 
   CLI::App app("Sonde, a profiler for the JVM", "sonde");
@@ -238,6 +240,7 @@ int run(int argc, char** argv, const Console& console) {
   app.require_subcommand(1);
   app.footer("`sonde COMMAND --help` explains a command and shows examples.");
   add_run(app, run_options, chosen);
+  add_process_commands(app, process, chosen);
   add_report(app, report, chosen);
   add_compare_commands(app, compare, chosen);
   add_exchange_commands(app, exchange, chosen);

@@ -73,7 +73,10 @@ std::optional<profile::Profile> open_recording(const std::string& path, const Co
 }
 
 Liveness liveness_of(const profile::Recording& recording) {
-  if (recording.state == profile::State::kEnded) return {"ended", "complete: the JVM ended in good order"};
+  if (recording.state == profile::State::kEnded) {
+    return {"ended", recording.is_attached ? "complete: the recording ended in good order"
+                                           : "complete: the JVM ended in good order"};
+  }
   if (recording.is_live && is_alive(recording.pid)) {
     return {"running", fmt::format("still running (pid {}); numbers are those of this moment", recording.pid)};
   }
@@ -112,6 +115,11 @@ std::string recording_header(const profile::Profile& profile) {
         fmt::format("{}{}", r.is_precise ? ", precise" : "", r.includes_jdk ? ", JDK included" : ", without the JDK");
   }
   text += "\n";
+  if (r.is_attached) {
+    text += "Attached  while the program ran";
+    text +=
+        r.is_counted() ? ": what was running then is not counted, what it called is at the root of its thread\n" : "\n";
+  }
   if (r.sampling.is_on()) text += "Sampled   " + sampling_text(r.sampling) + "\n";
   if (!r.sampling.weights.empty()) text += "Weights   " + weights_text(r.sampling) + "\n";
   text += fmt::format("State     {}\n", liveness_of(r).sentence);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include "classfile/opcode_weights.h"
@@ -124,28 +125,11 @@ struct Places {
 
 Result<void> write_options(const RunOptions& options, const Modes& modes, const Places& places) {
   std::ofstream file(places.live / "options");
-  file << "command " << printable_command(options.command) << "\nexact "
-       << (modes.flat                ? "flat"
-           : modes.is_instrumented() ? "1"
-                                     : "0")
-       << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nnative "
-       << (modes.native ? 1 : 0) << "\nwalker " << options.walker << "\nclock " << options.clock << "\nscheme "
-       << options.scheme << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk "
-       << (options.no_jdk ? 0 : 1) << "\nmemory " << parse_size(options.memory) << "\nmax-depth " << options.max_depth
-       << "\nfold-recursion " << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics "
-       << (options.intrinsics == "count" ? 1 : 0) << "\n";
-  if (modes.bytecode) {
-    const BytecodeMode& mode = *modes.bytecode;
-    file << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
-         << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
-    if (!options.weights.empty()) {
-      std::ofstream(places.live / "weights", std::ios::binary) << TRY(read_weights(options.weights));
-      file << "weights 1\n";
-    }
+  file << options_for_agent(options, modes);
+  if (!options.weights.empty()) {
+    std::ofstream(places.live / "weights", std::ios::binary) << TRY(read_weights(options.weights));
+    file << "weights 1\n";
   }
-  if (modes.subgraph) write_options(file, *modes.subgraph);
-  for (const std::string& pattern : options.include) file << "include " << pattern << "\n";
-  for (const std::string& pattern : options.exclude) file << "exclude " << pattern << "\n";
   if (!options.agent_class.empty()) {
     file << "agent-class " << options.agent_class << "\nagent-path " << TRY(absolute_paths(options.agent_path))
          << "\nagent-api " << TRY(find_beside_agent("sonde-api.jar")).string() << "\nagent-limit "
@@ -339,6 +323,28 @@ void finish_recording(const Places& places, const Console& console) {
 }
 
 }  // namespace
+
+std::string options_for_agent(const RunOptions& options, const Modes& modes) {
+  std::ostringstream out;
+  out << "command " << printable_command(options.command) << "\nexact "
+      << (modes.flat                ? "flat"
+          : modes.is_instrumented() ? "1"
+                                    : "0")
+      << "\ncpu " << modes.cpu_interval_ns << "\nwall " << modes.wall_interval_ns << "\nnative "
+      << (modes.native ? 1 : 0) << "\nwalker " << options.walker << "\nclock " << options.clock << "\nscheme "
+      << options.scheme << "\nprecise " << (options.blocks == "precise" ? 1 : 0) << "\njdk " << (options.no_jdk ? 0 : 1)
+      << "\nmemory " << parse_size(options.memory) << "\nmax-depth " << options.max_depth << "\nfold-recursion "
+      << (options.fold_recursion ? 1 : 0) << "\ncount-intrinsics " << (options.intrinsics == "count" ? 1 : 0) << "\n";
+  if (modes.bytecode) {
+    const BytecodeMode& mode = *modes.bytecode;
+    out << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
+        << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
+  }
+  if (modes.subgraph) write_options(out, *modes.subgraph);
+  for (const std::string& pattern : options.include) out << "include " << pattern << "\n";
+  for (const std::string& pattern : options.exclude) out << "exclude " << pattern << "\n";
+  return out.str();
+}
 
 std::uint64_t parse_size(const std::string& text) {
   char* end = nullptr;

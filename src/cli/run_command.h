@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/console.h"
+#include "cli/modes.h"
 
 namespace sonde::cli {
 
@@ -34,6 +37,9 @@ struct RunOptions {
 
 // Returns the child's exit code, or 128 + the signal that ended it.
 int run_program(const RunOptions& options, const Console& console);
+
+// What the agent reads in the folder of a recording (src/agent/session/options.h).
+std::string options_for_agent(const RunOptions& options, const Modes& modes);
 
 // "512M", "8G", "1000000". 0 if it makes no sense.
 std::uint64_t parse_size(const std::string& text);

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/attach_command.h"
 #include "cli/recording_command.h"
 #include "cli/recording_file.h"
 #include "cli/sampling_report.h"
@@ -93,6 +95,9 @@ void print_json(const profile::Profile& profile, const Contents& contents, const
 }  // namespace
 
 int status(const StatusOptions& options, const Console& console) {
+  const bool is_number = options.file.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && !std::filesystem::exists(options.file))
+    return status_of_process(options.file, options.json, console);
   console.doing("reading " + options.file, 1, 1);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;

@@ -53,6 +53,7 @@ Recording recording_of(const arena::Summary& summary) {
                          .is_live = true,
                          .is_precise = has(arena::kPrecise),
                          .includes_jdk = has(arena::kJdkIncluded),
+                         .is_attached = has(arena::kAttached),
                          .pid = summary.pid,
                          .start_ns = summary.start_ns,
                          .end_ns = summary.end_ns,

@@ -111,6 +111,7 @@ struct Recording {
   bool is_live = false;       // read from the arena, not from a finished file
   bool is_precise = false;    // bytecodes are exact under exceptions
   bool includes_jdk = false;  // classes of the JDK are counted
+  bool is_attached = false;   // the JVM ran already when it began
   std::uint32_t pid = 0;
   std::uint64_t start_ns = 0;  // since 1970
   std::uint64_t end_ns = 0;    // 0 unless it ended in good order

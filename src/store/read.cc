@@ -69,6 +69,7 @@ Result<void> read_meta(Database& db, profile::Recording& recording, std::uint64_
                .state = *state,
                .is_precise = number["is_precise"] != 0,
                .includes_jdk = number["includes_jdk"] != 0,
+               .is_attached = number["is_attached"] != 0,
                .pid = static_cast<std::uint32_t>(number["pid"]),
                .start_ns = number["start_ns"],
                .end_ns = number["end_ns"],

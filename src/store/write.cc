@@ -51,6 +51,7 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   TRY(text("state", spell(kStates, r.state)));
   TRY(number("is_precise", r.is_precise ? 1 : 0));
   TRY(number("includes_jdk", r.includes_jdk ? 1 : 0));
+  TRY(number("is_attached", r.is_attached ? 1 : 0));
   TRY(number("pid", r.pid));
   TRY(number("start_ns", r.start_ns));
   TRY(number("end_ns", r.end_ns));

@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include <atomic>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,7 +16,6 @@
 #include "agent/jvmti/java_threads.h"
 #include "agent/sampler/agct_walk.h"
 #include "agent/sampler/sampler.h"
-#include "agent/session/recording_state.h"
 #include "agent/vm/hotspot/hotspot_decoder.h"
 #include "agent/vm/hotspot/stack_walk_x64.h"
 #include "agent/vm/native/unwinder.h"
@@ -44,11 +42,11 @@ bool is_java(std::uint64_t pc) { return g_jvm->code_cache.contains(pc); }
 
 // One recording.
 struct Sampling {
-  Sampling(arena::Writer& writer, const Options& options)
+  Sampling(arena::Writer& writer, const Options& options, SampledMethods& sampled, SampleTrees& trees)
       : arena(writer),
-        methods(writer),
+        methods(sampled),
         agct(g_jvm->jvmti, writer, methods),
-        sampler(g_jvm->slots, writer, methods,
+        sampler(g_jvm->slots, writer, methods, trees,
                 {.cpu_interval_ns = options.cpu_interval_ns,
                  .wall_interval_ns = options.wall_interval_ns,
                  .timers_only = options.clock == "timer"}),
@@ -57,7 +55,7 @@ struct Sampling {
   }
 
   arena::Writer& arena;
-  SampledMethods methods;
+  SampledMethods& methods;
   AgctDecoder agct;
   std::unique_ptr<hotspot::HotspotDecoder> hotspot;  // null: the JVM's layout is not known
   std::unique_ptr<native::Unwinder> native;          // null: not wanted
@@ -71,15 +69,15 @@ std::atomic<int> g_callbacks{0};
 
 // What a callback works with. Like the handler it counts itself before it looks, and stop() looks after it has taken
 // the recording away, so one of them sees the other.
-class Recording {
+class Current {
  public:
-  Recording() {
+  Current() {
     g_callbacks.fetch_add(1);
     sampling_ = g_sampling.load();
   }
-  ~Recording() { g_callbacks.fetch_sub(1); }
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
+  ~Current() { g_callbacks.fetch_sub(1); }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
 
   explicit operator bool() const { return sampling_ != nullptr; }
   Sampling* operator->() const { return sampling_; }
@@ -88,8 +86,6 @@ class Recording {
  private:
   Sampling* sampling_;
 };
-
-void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
 
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {
   // AsyncGetCallTrace works only while somebody wants this event.
@@ -101,18 +97,18 @@ void JNICALL on_compiled_method(jvmtiEnv*, jmethodID, jint, const void*, jint, c
 }
 
 void JNICALL on_class_prepare(jvmtiEnv*, JNIEnv* jni, jthread, jclass cls) {
-  if (const Recording recording; recording) g_jvm->classes->prepare(recording->agct, jni, cls);
+  if (const Current recording; recording) g_jvm->classes->prepare(recording->agct, jni, cls);
 }
 
 void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  const Recording recording;
+  const Current recording;
   if (!recording || g_jvm->threads->is_virtual(jni, thread)) return;
   const std::lock_guard lock(recording->listing);
   recording->sampler.thread_started(g_jvm->threads->describe_current(jni, thread));
 }
 
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  const Recording recording;
+  const Current recording;
   if (!recording || g_jvm->threads->is_virtual(jni, thread)) return;
   const std::lock_guard lock(recording->listing);
   recording->sampler.current_thread_ended();
@@ -121,14 +117,14 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
 // Before classes are unloaded, and methods freed that were redefined: what was sampled gets its names now, and an
 // address may mean something else from now on.
 void JNICALL on_collection_start(jvmtiEnv*) {
-  const Recording recording;
+  const Current recording;
   if (!recording) return;
   recording->sampler.drain();
   if (recording->hotspot != nullptr) recording->hotspot->doubt();
 }
 
 void JNICALL on_class_unload(jvmtiEnv*, ...) {
-  if (const Recording recording; recording && recording->hotspot != nullptr) recording->hotspot->doubt();
+  if (const Current recording; recording && recording->hotspot != nullptr) recording->hotspot->doubt();
 }
 
 void enable(jvmtiEvent event) { g_jvm->jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr); }
@@ -221,7 +217,6 @@ Result<void> start_sampler(Sampling& sampling, JNIEnv* jni) {
 // The JVM is up: from here on its threads are sampled.
 Result<void> begin(Sampling& sampling, JNIEnv* jni) {
   learn_jvm(jni);
-  mark_running(sampling.arena);
   TRY(start_sampler(sampling, jni));
   const std::lock_guard lock(sampling.listing);
   enable(JVMTI_EVENT_THREAD_START);
@@ -237,23 +232,8 @@ Result<void> begin(Sampling& sampling, JNIEnv* jni) {
   return {};
 }
 
-void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
-  const Recording recording;
-  if (!recording) return;
-  if (const auto begun = begin(*recording, jni); !begun.ok()) say(begun.error().to_string() + "; nothing is sampled");
-}
-
-void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
-  const Recording recording;
-  if (!recording) return;
-  recording->sampler.stop();
-  mark_ended(recording->arena);
-}
-
 bool set_callbacks(jvmtiEnv* jvmti) {
   jvmtiEventCallbacks callbacks{};
-  callbacks.VMInit = on_vm_init;
-  callbacks.VMDeath = on_vm_death;
   callbacks.ThreadStart = on_thread_start;
   callbacks.ThreadEnd = on_thread_end;
   callbacks.ClassLoad = on_class_load;
@@ -282,9 +262,9 @@ Result<void> make_environment(JavaVM* vm) {
 }
 
 void disable_events() {
-  for (const jvmtiEvent event : {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
-                                 JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
-                                 JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_GARBAGE_COLLECTION_START}) {
+  for (const jvmtiEvent event :
+       {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
+        JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_GARBAGE_COLLECTION_START}) {
     g_jvm->jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
   }
   watch_unloading(nullptr);
@@ -292,26 +272,19 @@ void disable_events() {
 
 }  // namespace
 
-Result<void> start_time_sampling(JavaVM* vm, arena::Writer& arena, const Options& options) {
+Result<void> TimeSampling::prepare() { return make_environment(vm_); }
+
+Result<void> TimeSampling::start(JNIEnv* jni) {
   if (g_sampling.load() != nullptr) return Error{ErrorCode::kUnsupported, "this JVM is being sampled already"};
-  TRY(make_environment(vm));
-  g_sampling.store(new Sampling(arena, options));
-  enable(JVMTI_EVENT_VM_DEATH);
-  jvmtiPhase phase{};
-  JNIEnv* jni = nullptr;
-  if (g_jvm->jvmti->GetPhase(&phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE) {
-    enable(JVMTI_EVENT_VM_INIT);
-    return {};
-  }
-  enable(JVMTI_EVENT_COMPILED_METHOD_LOAD);  // `sonde run` has an option of the JVM for this
-  const bool is_known_thread = vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_10) == JNI_OK;
-  auto begun = is_known_thread ? begin(*g_sampling.load(), jni)
-                               : Result<void>(Error{ErrorCode::kUnsupported, "the JVM does not know this thread"});
-  if (!begun.ok()) stop_time_sampling();
+  TRY(make_environment(vm_));
+  g_sampling.store(new Sampling(arena_, options_, methods_, trees_));
+  if (options_.is_attached) enable(JVMTI_EVENT_COMPILED_METHOD_LOAD);  // `sonde run` has an option of the JVM for this
+  auto begun = begin(*g_sampling.load(), jni);
+  if (!begun.ok()) stop(jni);
   return begun;
 }
 
-void stop_time_sampling() {
+void TimeSampling::stop(JNIEnv*) {
   Sampling* sampling = g_sampling.load();
   if (sampling == nullptr) return;
   disable_events();
@@ -319,6 +292,10 @@ void stop_time_sampling() {
   g_sampling.store(nullptr);
   while (g_callbacks.load() != 0) sched_yield();
   delete sampling;
+}
+
+void TimeSampling::vm_ends(JNIEnv*) {
+  if (const Current recording; recording) recording->sampler.stop();
 }
 
 }  // namespace sonde::agent

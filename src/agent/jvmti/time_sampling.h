@@ -8,18 +8,39 @@
 
 #include <jni.h>
 
+#include <string_view>
+
+#include "agent/jvmti/kind.h"
 #include "agent/session/options.h"
+#include "agent/session/sample_trees.h"
+#include "agent/session/sampled_methods.h"
 #include "arena/writer.h"
 #include "base/result.h"
 
 namespace sonde::agent {
 
-// In Agent_OnLoad: sampling begins at VMInit, and what goes wrong then is said on stderr. In a running JVM, on a thread
-// it knows: sampling begins now. The arena lives until stop_time_sampling returns, or as long as the process.
-Result<void> start_time_sampling(JavaVM* vm, arena::Writer& arena, const Options& options);
+class TimeSampling final : public Kind {
+ public:
+  // The arena lives until stop returns, or as long as the process. Intervals are those of the moment when it starts.
+  TimeSampling(JavaVM* vm, arena::Writer& arena, const Options& options)
+      : vm_(vm), arena_(arena), options_(options), methods_(arena), trees_(arena, methods_) {}
 
-// Any thread that is not inside of a callback. All that was sampled is in the arena; no timers, no threads and no
-// memory of the recording are left. Nothing happens if nothing was started.
-void stop_time_sampling();
+  static constexpr std::string_view kName = "cpu, wall";
+  [[nodiscard]] std::string_view name() const override { return kName; }
+  Result<void> prepare() override;
+  Result<void> start(JNIEnv* jni) override;
+  // Any thread that is not inside of a callback. No timers, no threads and no memory of the recording are left.
+  void stop(JNIEnv* jni) override;
+  // Memory stays: callbacks may run while the process exits.
+  void vm_ends(JNIEnv* jni) override;
+
+ private:
+  JavaVM* vm_;
+  arena::Writer& arena_;
+  const Options& options_;
+  // What was sampled, however often sampling started.
+  SampledMethods methods_;
+  SampleTrees trees_;
+};
 
 }  // namespace sonde::agent

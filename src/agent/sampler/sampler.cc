@@ -59,14 +59,15 @@ Failure failure_of(WalkError error) {
 
 }  // namespace
 
-Sampler::Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options)
+Sampler::Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods, SampleTrees& trees,
+                 const SamplerOptions& options)
     : arena_(arena),
       methods_(methods),
       options_(options),
       clock_(kCpuSignal, options.cpu_interval_ns),
       slots_(slots),
       wall_(slots_, slots_mutex_),
-      trees_(arena, methods) {}
+      trees_(trees) {}
 
 Result<void> Sampler::start(const Jvm& jvm) {
   if (!slots_.map()) return Error{ErrorCode::kIo, "no address space for the sampler's threads"};
@@ -78,11 +79,12 @@ Result<void> Sampler::start(const Jvm& jvm) {
                                         .name = "enter",
                                         .descriptor = "(Ljdk/internal/vm/Continuation;Z)V"});
   arena::SamplingInfo& info = arena_.header().sampling;
-  info.cpu_interval_ns = options_.cpu_interval_ns;
-  info.wall_interval_ns = options_.wall_interval_ns;
+  before_ = info;
+  if (options_.cpu_interval_ns != 0) info.cpu_interval_ns = options_.cpu_interval_ns;
+  if (options_.wall_interval_ns != 0) info.wall_interval_ns = options_.wall_interval_ns;
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(options_.timers_only));
   info.walker = jvm.walker;
-  info.start_ns = start_ns_;
+  if (info.start_ns == 0) info.start_ns = start_ns_;
   if (!install_handler({.slots = &slots_,
                         .walk = jvm.walk,
                         .cpu_interval_ns = options_.cpu_interval_ns,
@@ -270,7 +272,7 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   if (trees_.purges() != purges) keep_nodes();
   slot.marks = is_virtual ? std::vector<StackMark>{} : marks_;
   if (sample.kind == SampleKind::kWall) slot.last_wall_node = node;
-  if (!trees_.add_to_timeline(node, sample.time_ns - std::min(sample.time_ns, start_ns_))) {
+  if (!trees_.add_to_timeline(node, sample.time_ns - std::min(sample.time_ns, info.start_ns))) {
     arena_.count(Counter::kSamplesOutsideTimeline, sample.count);
   }
 }
@@ -362,8 +364,8 @@ void Sampler::update_info() {
     if (info.handler_p50_ns == 0 && seen * 2 >= all) info.handler_p50_ns = to_ns(cost_bucket_end(i));
     if (info.handler_p99_ns == 0 && seen * 100 >= all * 99) info.handler_p99_ns = to_ns(cost_bucket_end(i));
   }
-  info.handler_ns = to_ns(handler_ticks_);
-  info.decoder_cpu_ns = thread_.cpu_ns() + wall_.thread().cpu_ns();
+  info.handler_ns = before_.handler_ns + to_ns(handler_ticks_);
+  info.decoder_cpu_ns = before_.decoder_cpu_ns + thread_.cpu_ns() + wall_.thread().cpu_ns();
   const std::lock_guard lock(slots_mutex_);
   std::uint64_t cpu_ns = ended_cpu_ns_;
   info.memory_bytes = trees_.memory_bytes() + jvm_.decoder->memory_bytes() + slots_.memory_bytes() +
@@ -375,7 +377,7 @@ void Sampler::update_info() {
       cpu_ns += used - slot.cpu_ns_at_start;
     }
   });
-  info.thread_cpu_ns = cpu_ns;
+  info.thread_cpu_ns = before_.thread_cpu_ns + cpu_ns;
 }
 
 }  // namespace sonde::agent

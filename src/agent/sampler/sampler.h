@@ -46,7 +46,8 @@ struct SamplerOptions {
 class Sampler {
  public:
   // The slots are those of the process: late signals find them even when this is gone.
-  Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods, const SamplerOptions& options);
+  Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods, SampleTrees& trees,
+          const SamplerOptions& options);
   ~Sampler() { stop(); }
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
@@ -100,7 +101,7 @@ class Sampler {
   WallClock wall_;
 
   std::mutex decoding_;  // guards what follows
-  SampleTrees trees_;
+  SampleTrees& trees_;
   std::vector<StackFrame> frames_;
   std::size_t native_frames_ = 0;  // of frames_, the innermost
   std::vector<StackMark> marks_;
@@ -114,6 +115,7 @@ class Sampler {
   Jvm jvm_{};
   std::uint64_t start_ticks_ = 0;
   std::uint64_t start_ns_ = 0;
+  arena::SamplingInfo before_{};  // what sampling in this recording had cost when it started the last time
 };
 
 }  // namespace sonde::agent

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <iterator>
 
 #include "agent/session/untouched_classes.h"
 #include "base/clock.h"
@@ -45,6 +47,13 @@ void insert_birth(CodeEditor& code, const MemberRef& born_method) {
 
 }  // namespace
 
+instrument::KnownMethods read_known_methods(const std::string& folder) {
+  std::ifstream file(folder + "/known", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  auto known = instrument::KnownMethods::parse(as_bytes(bytes));
+  return known.ok() ? std::move(known).value() : instrument::KnownMethods();
+}
+
 std::unique_ptr<instrument::CountingPass> ClassInstrumenter::make_pass() {
   if (!options_.sampling.is_on() && options_.has_agent())
     return std::make_unique<instrument::ReportingPass>(known_, registry_);
@@ -74,7 +83,8 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
     count_failure(parsed.error());
     return std::nullopt;
   }
-  const bool is_thread = class_.name() == kThread && of_jdk;
+  // After attach threads have an object of ours each: a class that is loaded cannot get fields.
+  const bool is_thread = class_.name() == kThread && of_jdk && !options_.is_attached;
   const bool selected = is_selected(class_.name(), of_jdk);
   if (!selected && !is_thread) return std::nullopt;
   editor_.open(class_);
@@ -119,7 +129,7 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
     if (auto sunk = sink(method); !sunk.ok()) count_failure(sunk.error());
     return;
   }
-  const std::uint32_t id = registry_.next_method_id(of_jdk);
+  const std::uint32_t id = registry_.next_method_id(method, of_jdk);
   if (id == 0) return;
   const auto try_with = [&](Precision precision) {
     return try_to_count(method, {.id = id, .of_jdk = of_jdk, .precision = precision});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "agent/session/method_registry.h"
 #include "agent/session/options.h"
@@ -17,15 +18,18 @@
 
 namespace sonde::agent {
 
+// The list that the host wrote into a recording's folder; an empty one if there is none.
+instrument::KnownMethods read_known_methods(const std::string& folder);
+
 class ClassInstrumenter {
  public:
-  // `flat` is for mode exact:flat and null otherwise.
+  // `flat` is for mode exact:flat and null otherwise; `numbers` is of MethodRegistry.
   ClassInstrumenter(arena::Writer& arena, MethodTable& methods, const Options& options, instrument::KnownMethods known,
-                    FlatBlocks* flat)
+                    FlatBlocks* flat, MethodNumbers* numbers = nullptr)
       : arena_(arena),
         options_(options),
         known_(std::move(known)),
-        registry_(arena, methods, flat, options.has_agent() ? &names_ : nullptr),
+        registry_(arena, methods, flat, options.has_agent() ? &names_ : nullptr, numbers),
         pass_(make_pass()) {}
 
   // Where samples find the call sites; sampling needs it before the first class comes.

@@ -18,6 +18,11 @@ void put(ByteWriter& out, const Struct& value) {
   std::memcpy(out.extend(sizeof value), &value, sizeof value);
 }
 
+std::uint32_t code_length(const Member& method) {
+  const auto code = method.attributes.find(classfile::attribute::kCode);
+  return code && code->content.size() >= 8 ? load_u4(code->content.data() + 4) : 0;
+}
+
 std::uint16_t length_of(std::string_view text) { return static_cast<std::uint16_t>(text.size()); }
 
 }  // namespace
@@ -30,9 +35,27 @@ void MethodRegistry::append(ByteWriter& record) {
   if (!arena_.append(record.view())) arena_.count(Counter::kRecordsDropped);
 }
 
-std::uint32_t MethodRegistry::next_method_id(bool of_jdk) {
-  if (flat_ == nullptr) return of_jdk ? last_jdk_method_ += 2 : last_other_method_ += 2;
-  if (flat_->make_room_for(last_other_method_ + 1)) return ++last_other_method_;
+std::uint32_t MethodRegistry::new_number(bool of_jdk) {
+  if (numbers_ != nullptr) return numbers_->next(of_jdk);
+  if (flat_ != nullptr) return ++last_other_method_;
+  return of_jdk ? last_jdk_method_ += 2 : last_other_method_ += 2;
+}
+
+std::uint32_t MethodRegistry::number_of(const std::string& name, bool of_jdk) {
+  if (numbers_ == nullptr) return new_number(of_jdk);
+  std::uint32_t& number = numbers_->of(name);
+  if (number == 0) number = numbers_->next(of_jdk);
+  return number;
+}
+
+std::uint32_t MethodRegistry::next_method_id(const Member& method, bool of_jdk) {
+  std::string name;
+  if (numbers_ != nullptr) {
+    name = class_name_ + "." + std::string(method.name) + std::string(method.descriptor) + (of_jdk ? "#jdk " : "# ") +
+           std::to_string(code_length(method));
+  }
+  const std::uint32_t id = number_of(name, of_jdk);
+  if (flat_ == nullptr || flat_->make_room_for(id)) return id;
   arena_.count(Counter::kMethodsWithoutCounters);
   return 0;
 }
@@ -69,6 +92,7 @@ void MethodRegistry::add_method(std::uint32_t id, std::uint32_t class_id, const 
     for (const instrument::SiteLine& site : counted.sites) known.lines.push_back(site.line);
     names_->add(id, std::move(known));
   }
+  if (numbers_ != nullptr && !recorded_.insert(id).second) return;
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = id,
@@ -93,8 +117,11 @@ std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   key.append(".").append(method.name).append(method.descriptor);
   const auto [entry, is_new] = known_ids_.try_emplace(std::move(key), 0);
   if (!is_new) return entry->second;
-  entry->second = next_method_id(true);
-  if (entry->second == 0) return 0;
+  entry->second = number_of(entry->first, true);
+  if (flat_ != nullptr && !flat_->make_room_for(entry->second)) {
+    arena_.count(Counter::kMethodsWithoutCounters);
+    return entry->second = 0;
+  }
   methods_.set(entry->second, 0, true);
   if (names_ != nullptr) {
     names_->add(entry->second, {.class_name = std::string(method.class_name),

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "agent/session/flat_blocks.h"
 #include "agent/session/method_names.h"
+#include "agent/session/method_numbers.h"
 #include "agent/session/method_table.h"
 #include "arena/writer.h"
 #include "classfile/class_file.h"
@@ -18,14 +21,16 @@ namespace sonde::agent {
 
 class MethodRegistry final : public instrument::CalleeIds {
  public:
-  // With `flat`, for mode exact:flat, numbers follow each other and have counters in all its blocks.
-  // With `names`, what is known of methods is kept there as well.
-  MethodRegistry(arena::Writer& arena, MethodTable& methods, FlatBlocks* flat, MethodNames* names)
-      : arena_(arena), methods_(methods), flat_(flat), names_(names) {}
+  // With `flat`, for mode exact:flat, numbers have counters in all its blocks. With `names`, what is known of methods
+  // is kept there as well. With `numbers`, for a JVM that runs, classes have those that they had before.
+  MethodRegistry(arena::Writer& arena, MethodTable& methods, FlatBlocks* flat, MethodNames* names,
+                 MethodNumbers* numbers = nullptr)
+      : arena_(arena), methods_(methods), flat_(flat), names_(names), numbers_(numbers) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
-  // Even for methods of the JDK, odd for all others: SondeRT tells them apart by it. 0 if flat counters have no room.
-  std::uint32_t next_method_id(bool of_jdk);
+  // For a method of the class that was added last. Even for methods of the JDK, odd for all others: SondeRT
+  // tells them apart by it; with flat counters they may just follow each other. 0 if these have no room.
+  std::uint32_t next_method_id(const classfile::Member& method, bool of_jdk);
   void add_method(std::uint32_t id, std::uint32_t class_id, const classfile::Member& method, std::uint16_t flags,
                   const instrument::CountedMethod& counted);
 
@@ -33,6 +38,8 @@ class MethodRegistry final : public instrument::CalleeIds {
   std::uint32_t id_of(const classfile::MemberRef& method, instrument::KnownKind kind) override;
 
  private:
+  std::uint32_t new_number(bool of_jdk);
+  std::uint32_t number_of(const std::string& name, bool of_jdk);
   void append(ByteWriter& record);
 
   arena::Writer& arena_;
@@ -43,6 +50,8 @@ class MethodRegistry final : public instrument::CalleeIds {
   std::uint32_t last_class_ = 0;
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;
+  MethodNumbers* const numbers_;
+  std::unordered_set<std::uint32_t> recorded_;  // with `numbers_`: methods that are in the arena already
   std::unordered_map<std::string, std::uint32_t> known_ids_;
   ByteWriter record_;
 };

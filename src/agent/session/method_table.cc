@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 namespace sonde::agent {
 
 Result<void> MethodTable::map() {
@@ -11,6 +13,11 @@ Result<void> MethodTable::map() {
   if (memory == MAP_FAILED) return Error{ErrorCode::kIo, "no address space for the table of methods"};
   words_ = static_cast<std::uint32_t*>(memory);
   return {};
+}
+
+void MethodTable::forget(std::uint32_t largest) {
+  const std::size_t size = (std::size_t{std::min(largest, kMethods - 1)} + 1) * sizeof(std::uint32_t);
+  madvise(words_, size, MADV_DONTNEED);
 }
 
 }  // namespace sonde::agent

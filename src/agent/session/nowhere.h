@@ -13,6 +13,10 @@ inline constexpr std::uint64_t kBias = 0x70000000;
 inline constexpr std::uint64_t kSink = 0x200000;
 inline constexpr std::uint64_t kNowhereSize = 0x400000;
 
+// While the JVM starts, when nobody has taken the place yet.
 Result<void> map_nowhere();
+// In a JVM that runs, where somebody may have: at kBias or elsewhere. Returns what takes the place of kBias, the same
+// each time.
+Result<std::uint64_t> map_nowhere_somewhere();
 
 }  // namespace sonde::agent

@@ -16,14 +16,7 @@ namespace {
 
 std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
-Error unknown(const std::string& key, const std::string& path) {
-  return {ErrorCode::kUnsupported,
-          "unknown option `" + key + "`; host and agent are of different versions",
-          {.path = path, .byte_offset = {}}};
-}
-
-Result<void> set_subgraph(SubgraphOptions& options, const std::string& key, const std::string& value,
-                          const std::string& path) {
+bool set_subgraph(SubgraphOptions& options, const std::string& key, const std::string& value) {
   using arena::SubgraphScheme;
   using arena::SubgraphTime;
   if (key == "subgraph-root") {
@@ -43,9 +36,9 @@ Result<void> set_subgraph(SubgraphOptions& options, const std::string& key, cons
   } else if (key == "subgraph-wait") {
     options.wait = value == "1";
   } else {
-    return unknown(key, path);
+    return false;
   }
-  return {};
+  return true;
 }
 
 Result<void> read_weights(const std::string& path, SamplingOptions& sampling) {
@@ -56,6 +49,72 @@ Result<void> read_weights(const std::string& path, SamplingOptions& sampling) {
 }
 
 }  // namespace
+
+bool set_option(Options& options, const std::string& key, const std::string& value) {
+  if (key == "command") {
+    options.command = value;
+  } else if (key == "exact") {
+    options.exact = value != "0";
+    options.flat = value == "flat";
+  } else if (key == "cpu") {
+    options.cpu_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+  } else if (key == "wall") {
+    options.wall_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
+  } else if (key == "native") {
+    options.native = value == "1";
+  } else if (key == "clock") {
+    options.clock = value;
+  } else if (key == "walker") {
+    options.walker = value;
+  } else if (key == "precise") {
+    options.precise = value == "1";
+  } else if (key == "max-depth") {
+    options.max_depth = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+  } else if (key == "fold-recursion") {
+    options.fold_recursion = value == "1";
+  } else if (key == "count-intrinsics") {
+    options.count_intrinsics = value == "1";
+  } else if (key == "follow") {
+    options.follow = value;
+  } else if (key == "own-name") {
+    options.own_name = value;
+  } else if (key == "java-home") {
+    options.java_home = value;
+  } else if (key == "scheme") {
+    options.heap_tree = value == "paper";
+  } else if (key == "jdk") {
+    options.jdk = value == "1";
+  } else if (key == "memory") {
+    options.memory = number(value);
+  } else if (key == "granularity") {
+    options.sampling.granularity = number(value);
+  } else if (key == "jitter") {
+    options.sampling.jitter = number(value);
+  } else if (key == "seed") {
+    options.sampling.seed = number(value);
+  } else if (key == "context") {
+    options.sampling.context_from_jvm = value == "jvm";
+  } else if (key == "maxpath") {
+    options.sampling.max_path = static_cast<std::uint32_t>(number(value));
+  } else if (key == "agent-class") {
+    options.agent_class = value;
+  } else if (key == "agent-path") {
+    options.agent_path = value;
+  } else if (key == "agent-api") {
+    options.agent_api = value;
+  } else if (key == "agent-limit") {
+    options.agent_limit_ms = number(value);
+  } else if (key.starts_with("subgraph-")) {
+    return set_subgraph(options.subgraph, key, value);
+  } else if (key == "include") {
+    options.include.push_back(value);
+  } else if (key == "exclude") {
+    options.exclude.push_back(value);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 Result<Options> read_options(const std::string& argument) {
   constexpr std::string_view kFollow = "follow:";
@@ -73,69 +132,12 @@ Result<Options> read_options(const std::string& argument) {
     const std::size_t space = line.find(' ');
     const std::string key = line.substr(0, space);
     const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
-    if (key == "command") {
-      options.command = value;
-    } else if (key == "exact") {
-      options.exact = value != "0";
-      options.flat = value == "flat";
-    } else if (key == "cpu") {
-      options.cpu_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
-    } else if (key == "wall") {
-      options.wall_interval_ns = std::strtoull(value.c_str(), nullptr, 10);
-    } else if (key == "native") {
-      options.native = value == "1";
-    } else if (key == "clock") {
-      options.clock = value;
-    } else if (key == "walker") {
-      options.walker = value;
-    } else if (key == "precise") {
-      options.precise = value == "1";
-    } else if (key == "max-depth") {
-      options.max_depth = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-    } else if (key == "fold-recursion") {
-      options.fold_recursion = value == "1";
-    } else if (key == "count-intrinsics") {
-      options.count_intrinsics = value == "1";
-    } else if (key == "follow") {
-      options.follow = value;
-    } else if (key == "own-name") {
-      options.own_name = value;
-    } else if (key == "java-home") {
-      options.java_home = value;
-    } else if (key == "scheme") {
-      options.heap_tree = value == "paper";
-    } else if (key == "jdk") {
-      options.jdk = value == "1";
-    } else if (key == "memory") {
-      options.memory = number(value);
-    } else if (key == "granularity") {
-      options.sampling.granularity = number(value);
-    } else if (key == "jitter") {
-      options.sampling.jitter = number(value);
-    } else if (key == "seed") {
-      options.sampling.seed = number(value);
-    } else if (key == "context") {
-      options.sampling.context_from_jvm = value == "jvm";
-    } else if (key == "maxpath") {
-      options.sampling.max_path = static_cast<std::uint32_t>(number(value));
-    } else if (key == "weights") {
+    if (key == "weights") {
       TRY(read_weights(folder + "/weights", options.sampling));
-    } else if (key == "agent-class") {
-      options.agent_class = value;
-    } else if (key == "agent-path") {
-      options.agent_path = value;
-    } else if (key == "agent-api") {
-      options.agent_api = value;
-    } else if (key == "agent-limit") {
-      options.agent_limit_ms = number(value);
-    } else if (key.starts_with("subgraph-")) {
-      TRY(set_subgraph(options.subgraph, key, value, path));
-    } else if (key == "include") {
-      options.include.push_back(value);
-    } else if (key == "exclude") {
-      options.exclude.push_back(value);
-    } else if (!key.empty()) {
-      return unknown(key, path);
+    } else if (!key.empty() && !set_option(options, key, value)) {
+      return Error{ErrorCode::kUnsupported,
+                   "unknown option `" + key + "`; host and agent are of different versions",
+                   {.path = path, .byte_offset = {}}};
     }
   }
   return options;

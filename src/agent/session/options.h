@@ -18,6 +18,7 @@ struct Options {
   std::string folder;
   std::string list_folder;             // where the list of known methods is
   bool is_followed = false;            // this process was started by a recorded one
+  bool is_attached = false;            // the JVM ran already when the recording began
   std::string own_name;                // for those: their folders are this, their process number and ".sonde.live"
   std::string java_home;               // the JDK that the list of known methods is of
   std::string command;                 // what runs, for people
@@ -49,6 +50,9 @@ struct Options {
 };
 
 Result<Options> read_options(const std::string& argument);
+
+// One of its lines. False if there is no such option.
+bool set_option(Options& options, const std::string& key, const std::string& value);
 
 // For a process that is_followed. Its JDK must be the one that the list of known methods was made from.
 Result<void> make_own_folder(Options& options, const std::string& java_home);

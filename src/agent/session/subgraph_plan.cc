@@ -140,7 +140,7 @@ Result<void> SubgraphPlan::instrument(const Member& method, SelectedMethod& sele
 }
 
 void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod& selected, bool of_jdk) {
-  selected.id = registry_.next_method_id(of_jdk);
+  selected.id = registry_.next_method_id(method, of_jdk);
   arena::SubgraphInfo& info = arena_.header().subgraph;
   ++(selected.role == SubgraphRole::kFollowed ? info.followed : info.methods);
   const std::uint16_t line = code.line_at(Pc(0)).value_or(0);

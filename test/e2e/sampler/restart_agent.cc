@@ -38,10 +38,11 @@ long resident_kb() {
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-bool run_round(int round) {
+bool run_round(JNIEnv* jni, int round) {
   const std::string path = g_folder + "/arena";
   unlink(path.c_str());
   agent::Options options;
+  options.is_attached = true;
   options.cpu_interval_ns = 200'000;
   options.wall_interval_ns = round % 2 == 0 ? 1'000'000 : 0;
   options.clock = round % 3 == 0 ? "timer" : "";
@@ -49,23 +50,24 @@ bool run_round(int round) {
   auto arena = std::make_unique<arena::Writer>();
   if (!arena->create(path.c_str(), {.capacity = 16 << 20, .address_bias = 0, .flags = arena::kTimeOnly}).ok())
     return false;
-  if (const auto started = agent::start_time_sampling(g_vm, *arena, options); !started.ok()) {
+  agent::TimeSampling sampling(g_vm, *arena, options);
+  if (const auto started = sampling.start(jni); !started.ok()) {
     std::fprintf(stderr, "restarts: %s\n", started.error().to_string().c_str());
     return false;
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(g_milliseconds));
-  agent::stop_time_sampling();
+  sampling.stop(jni);
   agent::mark_ended(*arena);
   return true;
 }
 
 void run_rounds() {
-  void* env = nullptr;
+  JNIEnv* jni = nullptr;
   JavaVMAttachArgs arguments{.version = JNI_VERSION_10, .name = const_cast<char*>("restarts"), .group = nullptr};
-  g_vm->AttachCurrentThreadAsDaemon(&env, &arguments);
+  g_vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni), &arguments);
   int round = 0;
   long before = 0;
-  while (!g_ended.load() && round < g_rounds && run_round(round)) {
+  while (!g_ended.load() && round < g_rounds && run_round(jni, round)) {
     if (++round == g_rounds / 10) before = resident_kb();
   }
   std::fprintf(stderr, "restarts: %d rounds, %ld KB more\n", round, resident_kb() - before);

@@ -89,7 +89,9 @@ public final class SondeFlat {
 
   @ForceInline
   public static void exitSink(long block) {
-    if (on) Thread.currentThread().$sondeSite = block;
+    if (!on) return;
+    final Thread thread = Thread.currentThread();
+    thread.$sondeSite = block == SINK ? SINK : thread.$sondeRoot;
   }
 
   @ForceInline

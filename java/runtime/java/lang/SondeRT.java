@@ -60,11 +60,20 @@ public final class SondeRT {
 
   static final int NO_NODE = 1 << 31;
 
+  /** The method is in this recording: not in an earlier one only, since which it runs. */
+  static final int KNOWN = 1 << 30;
+
   /** Open from VMInit on. Stable: compiled code does not test it. */
   @Stable static boolean on;
 
   /** The address of the table of methods; set before {@link #on}. */
   @Stable static long methods;
+
+  // After attach: call sites that methods have in their variables which run since an earlier recording lie elsewhere.
+  static long arenaBegin;
+
+  /** 0: there is no earlier recording. */
+  static long arenaEnd;
 
   /** In a class of its own, so that it is not initialised before the VM is ready for it. */
   static final class Memory {
@@ -346,19 +355,26 @@ public final class SondeRT {
   /**
    * Where a method is called from, if that is not what the thread says: a site in the sink or the overflow node stands
    * for all of it, and a thread without a tree gets one. Methods of the application (odd numbers) are counted even if
-   * they are called from the sink, as by reflection.
+   * they are called from the sink, as by reflection. What is called from a foreign site has no context: it belongs to
+   * the root.
    */
   private static long locate(Thread thread, long site, int method) {
+    if (method < METHODS && (Memory.U.getInt(methods + 4L * method) & KNOWN) == 0) return SINK + NODE_SITES;
     if (site >= SINK && site < NOWHERE_END) {
       if ((method & 1) == 0 || thread.$sondeHidden == OWN) return SINK + NODE_SITES;
       site = thread.$sondeHidden;
     }
-    if (site < SINK) {
+    final long overflow = overflow(thread.$sondeTree);
+    if (overflow != 0 && site >= overflow && site < overflow + SINK) return overflow + NODE_SITES;
+    if (site < SINK || isForeign(site)) {
       if (thread.$sondeTree == 0 && !adopt(thread)) return SINK + NODE_SITES;
       return thread.$sondeRoot;
     }
-    final long overflow = overflow(thread.$sondeTree);
-    return overflow != 0 && site >= overflow && site < overflow + SINK ? overflow + NODE_SITES : site;
+    return site;
+  }
+
+  private static boolean isForeign(long site) {
+    return arenaEnd != 0 && (site < arenaBegin || site >= arenaEnd);
   }
 
   private static boolean isOverflow(Thread thread, long site) {
@@ -475,7 +491,7 @@ public final class SondeRT {
   }
 
   private static int constantBytecodes(int method) {
-    return method < METHODS ? Memory.U.getInt(methods + 4L * method) & ~NO_NODE : 0;
+    return method < METHODS ? Memory.U.getInt(methods + 4L * method) & ~(NO_NODE | KNOWN) : 0;
   }
 
   private static long overflow(long tree) {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sonde ps`, `ctl`, `detach`, and `status` of a process: questions and orders to agents in running JVMs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/attach_command.h"
+#include "cli/attached_recording.h"
+#include "cli/table.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr int kTimeoutMs = 60'000;
+
+struct AgentStatus {
+  bool is_there = false;
+  std::string folder;  // of the recording; "": none
+  std::uint64_t recorded_ns = 0;
+  std::vector<std::string> modes;
+  std::vector<std::uint64_t> batches;  // how many, classes, total, 99th percentile and longest in ns; empty: none
+};
+
+Result<AgentStatus> ask_status(control::LineChannel& agent) {
+  AgentStatus status{.is_there = true};
+  for (const control::ControlLine& line : TRY(control::ask(agent, "status\n", kTimeoutMs))) {
+    if (line.verb == "recording" && line.words.size() == 2) {
+      status.folder = line.words[0];
+      status.recorded_ns = std::strtoull(line.words[1].c_str(), nullptr, 10);
+    }
+    if (line.verb == "mode" && !line.words.empty()) status.modes.push_back(line.words[0]);
+    if (line.verb == "batches" && line.words.size() == 5) {
+      for (const std::string& word : line.words) status.batches.push_back(std::strtoull(word.c_str(), nullptr, 10));
+    }
+  }
+  return status;
+}
+
+AgentStatus status_of(const RunningJvm& jvm) {
+  auto agent = connect_to_agent(jvm);
+  if (!agent.ok()) return {};
+  auto status = ask_status(*agent);
+  return status.ok() ? std::move(status).value() : AgentStatus{};
+}
+
+std::string modes_text(const AgentStatus& status) {
+  std::string text;
+  for (const std::string& mode : status.modes) text += (text.empty() ? "" : ",") + mode;
+  return text.empty() ? "none" : text;
+}
+
+std::string recording_text(const AgentStatus& status) {
+  return status.folder.empty() ? "" : modes_text(status) + " in " + status.folder;
+}
+
+int fail(const char* command, const Error& error, const Console& console) {
+  console.fail(command, error, "`sonde ps` shows JVMs");
+  return kFailed;
+}
+
+}  // namespace
+
+int ps(const PsOptions& options, const Console& console) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::string text = fmt::format("{:>8}  {:<10}  {:<40}  {}\n", "PID", "JDK", "MAIN", "RECORDING");
+  for (const RunningJvm& jvm : find_jvms()) {
+    const AgentStatus status = status_of(jvm);
+    rows.push_back({{"pid", jvm.pid},
+                    {"jdk", jvm.version},
+                    {"main", jvm.main},
+                    {"container", !jvm.root.empty()},
+                    {"recording", status.folder},
+                    {"modes", status.modes}});
+    text += fmt::format("{:>8}  {:<10}  {:<40}  {}\n", jvm.pid, jvm.version, on_one_line(jvm.main),
+                        on_one_line(recording_text(status)));
+  }
+  console.data(options.json ? rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n" : text);
+  return console.flush() ? kOk : kFailed;
+}
+
+int status_of_process(const std::string& process, bool json, const Console& console) {
+  const auto jvm = find_jvm(process);
+  if (!jvm.ok()) return fail("status", jvm.error(), console);
+  const AgentStatus status = status_of(*jvm);
+  if (json) {
+    const nlohmann::ordered_json object = {
+        {"pid", jvm->pid},          {"jdk", jvm->version},        {"main", jvm->main},
+        {"agent", status.is_there}, {"recording", status.folder}, {"recorded_ns", status.recorded_ns},
+        {"modes", status.modes},    {"batches", status.batches}};
+    console.data(object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    return console.flush() ? kOk : kFailed;
+  }
+  std::string text = fmt::format("Process   {} {}, JDK {}\n", jvm->pid, on_one_line(jvm->main), jvm->version);
+  text += fmt::format("Agent     {}\n", status.is_there ? "listens" : "none");
+  if (!status.folder.empty()) {
+    text += fmt::format("Recording {} for {}\nModes     {}\n", on_one_line(status.folder),
+                        seconds(std::chrono::nanoseconds(status.recorded_ns)), modes_text(status));
+  }
+  if (!status.batches.empty()) {
+    const auto ms = [&](std::size_t i) { return static_cast<double>(status.batches[i]) / 1e6; };
+    text += fmt::format("Batches   {} of {} classes in {:.0f} ms; 99 % below {:.1f} ms, the longest {:.1f} ms\n",
+                        status.batches[0], grouped(status.batches[1]), ms(2), ms(3), ms(4));
+  }
+  console.data(text);
+  return console.flush() ? kOk : kFailed;
+}
+
+int detach(const DetachOptions& options, const Console& console) {
+  const auto jvm = find_jvm(options.process);
+  if (!jvm.ok()) return fail("detach", jvm.error(), console);
+  auto agent = connect_to_agent(*jvm);
+  if (!agent.ok()) {
+    console.say("no agent listens in process " + std::to_string(jvm->pid) + "; there is nothing to detach");
+    return kOk;
+  }
+  if (const auto done = control::ask(*agent, "detach\n", kTimeoutMs); !done.ok())
+    return fail("detach", done.error(), console);
+  console.say("detached from process " + std::to_string(jvm->pid));
+  return kOk;
+}
+
+int ctl(const CtlOptions& options, const Console& console) {
+  if (options.action == "status") return status_of_process(options.process, false, console);
+  std::string text;
+  for (const std::string& mode : options.modes) text += (text.empty() ? "" : ",") + mode;
+  const auto modes = parse_modes(text);
+  if (options.modes.empty() || !modes.ok()) {
+    console.say(options.modes.empty() ? "say which modes, e.g. `sonde ctl PID " + options.action + " cpu`"
+                                      : modes.error().message);
+    return kUsage;
+  }
+  const auto jvm = find_jvm(options.process);
+  if (!jvm.ok()) return fail("ctl", jvm.error(), console);
+  auto agent = connect_to_agent(*jvm);
+  if (!agent.ok()) {
+    console.say("no agent listens in process " + std::to_string(jvm->pid) + "; begin with `sonde attach " +
+                std::to_string(jvm->pid) + "`");
+    return kFailed;
+  }
+  std::vector<std::string> lines = start_lines(*modes);
+  if (options.action == "stop") {
+    lines.clear();
+    for (const std::string& name : mode_names(*modes)) lines.push_back(control::format_line("stop", {name}));
+  }
+  for (const std::string& line : lines) {
+    if (const auto done = control::ask(*agent, line, kTimeoutMs); !done.ok()) return fail("ctl", done.error(), console);
+  }
+  return kOk;
+}
+
+}  // namespace sonde::cli
