@@ -199,14 +199,17 @@ def cycles(case):
     """Recordings start and stop again and again: memory and metaspace stay, and no classes but ours come."""
     modes = ("cpu:1ms", "exact", "wall:5ms", "exact:flat", "cpu:1ms,wall,exact")
     count = case.arguments.cycles
+    if case.arguments.quick and case.jdk.major >= 25:
+        raise Skipped("constant pools grow with each counted recording until HotSpot refuses (docs/design/0008)")
     with case.steady() as program:
 
         def cycle(i):
             program.send("spin 120")
             with case.attach(program, modes[i % len(modes)], None, "--duration", "50ms") as attached:
                 attached.wait()
-            if not program.expect_line().endswith(" 0"):
-                raise Failed("a result is wrong")
+            spun = program.expect_line()
+            if not spun.endswith(" 0"):
+                raise Failed(f"a result is wrong in round {i}, {modes[i % len(modes)]}: {spun}")
             program.jcmd("GC.run")  # old versions of classes go when garbage is collected
 
         # Metaspace is used again, but not given back: it grows until the JVM has room for the versions of a few rounds.
