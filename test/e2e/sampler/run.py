@@ -405,7 +405,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sonde", nargs="?", type=pathlib.Path, default=ROOT / "build/dev/sonde")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/dev/sampler")
-    parser.add_argument("--cases", default=",".join(name for name in CASES if name not in ("faults", "soak")))
+    # `redefined` by name only: it shows what docs/design/0006 calls not solved.
+    parser.add_argument("--cases", default=",".join(name for name in CASES if name not in ("faults", "soak", "redefined")))
     parser.add_argument("--jdk", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seconds", type=int)
