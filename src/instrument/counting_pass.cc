@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "instrument/places.h"
 #include "instrument/runtime_layout.h"
 
 namespace sonde::instrument {
@@ -270,10 +271,7 @@ void CountingPass::insert_calls(CodeEditor& code) {
 
 void CountingPass::insert_exits(CodeEditor& code) {
   if (is_done_at_entry() && plan_.bytecodes_after_constructor_call() == 0) return;
-  const SnippetId exit = code.snippet([&](CodeBuilder& b) { finish(b, plan_.bytecodes_after_constructor_call()); });
-  for (const Instruction insn : code.code().instructions()) {
-    if (is_return(insn.opcode())) code.before(insn.pc(), exit);
-  }
+  before_returns(code, code.snippet([&](CodeBuilder& b) { finish(b, plan_.bytecodes_after_constructor_call()); }));
 }
 
 // Where an exception goes that leaves the method.
@@ -372,22 +370,8 @@ Result<void> CountingPass::apply_sink(CodeEditor& code) {
     if (flat_) return b.load(LocalType::kLong, site).invoke_static(kFlatExitSink);
     return b.load(LocalType::kLong, site).load(LocalType::kLong, hidden).invoke_static(kExitSink);
   };
-  const SnippetId exit = code.snippet([&](CodeBuilder& b) { leave(b); });
-  for (const Instruction insn : instructions) {
-    if (is_return(insn.opcode())) code.before(insn.pc(), exit);
-  }
-  const SnippetId rethrow = code.snippet([&](CodeBuilder& b) { leave(b).op(Opcode::athrow); });
-  std::optional<StubId> pads[2];  // before and behind super()
-  handlers_ = code.handlers();
-  const auto throws = [](const Exposure& exposure) { return exposure.throws; };
-  cover(code, whole_method(code.code()), throws, [&](const Exposure& exposure) -> Target {
-    std::optional<StubId>& pad = pads[exposure.uninitialized ? 0 : 1];
-    if (!pad)
-      pad =
-          code.append_stub(exposure.uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown(), rethrow);
-    return *pad;
-  });
-  std::swap(code.handlers(), handlers_);
+  before_returns(code, code.snippet([&](CodeBuilder& b) { leave(b); }));
+  cover_what_throws(code, plan_, code.snippet([&](CodeBuilder& b) { leave(b).op(Opcode::athrow); }));
   return {};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "instrument/heap_tree_pass.h"
 
-#include <algorithm>
+#include "instrument/places.h"
 
 namespace sonde::instrument {
 
@@ -47,50 +47,18 @@ void HeapTreePass::insert_entry(CodeEditor& code, std::uint32_t method_id) {
 }
 
 void HeapTreePass::insert_counts(CodeEditor& code) {
-  for (const Segment& segment : plan_.segments()) {
-    const SnippetId snippet = code.snippet([&](CodeBuilder& b) { count(b, segment.bytecodes); });
-    switch (segment.start) {
-      case Segment::Start::kEntry: code.at_entry(snippet); break;
-      case Segment::Start::kBlock: code.before(segment.at, snippet); break;
-      case Segment::Start::kConstructorCall:
-      case Segment::Start::kSubroutine: code.after(segment.at, snippet); break;
-    }
-  }
+  for (const Segment& segment : plan_.segments())
+    at_segment(code, segment, code.snippet([&](CodeBuilder& b) { count(b, segment.bytecodes); }));
 }
 
 void HeapTreePass::insert_exits(CodeEditor& code) {
-  const SnippetId exit = code.snippet([&](CodeBuilder& b) { resume(b, caller_local_); });
-  for (const Instruction insn : code.code().instructions()) {
-    if (is_return(insn.opcode())) code.before(insn.pc(), exit);
-  }
+  before_returns(code, code.snippet([&](CodeBuilder& b) { resume(b, caller_local_); }));
 }
 
 void HeapTreePass::insert_handlers(CodeEditor& code) {
   // A constructor whose call of super() throws cannot put its caller back, so that has to help itself.
-  const SnippetId handle = code.snippet([&](CodeBuilder& b) { resume(b, node_local_); });
-  std::vector<Pc> handlers;
-  for (const Handler& handler : code.handlers()) handlers.push_back(handler.handler.pc());
-  std::ranges::sort(handlers);
-  handlers.erase(std::ranges::unique(handlers).begin(), handlers.end());
-  for (const Pc pc : handlers) code.before(pc, handle);
-
-  const SnippetId leave = code.snippet([&](CodeBuilder& b) { resume(b, caller_local_).op(Opcode::athrow); });
-  std::optional<StubId> stubs[2];  // before and behind super()
-  for (const Instruction insn : code.code().instructions()) {
-    const Exposure& exposure = plan_.exposure(insn.pc());
-    if (!exposure.coverable || !exposure.throws) continue;
-    std::optional<StubId>& stub = stubs[exposure.uninitialized ? 0 : 1];
-    if (!stub)
-      stub = code.append_stub(exposure.uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown(), leave);
-    std::vector<Handler>& rows = code.handlers();
-    const bool continues = !rows.empty() && rows.back().end == insn.pc() && rows.back().handler.is_stub() &&
-                           rows.back().handler.stub() == *stub;
-    if (continues) {
-      rows.back().end = insn.next_pc();
-    } else {
-      rows.push_back({.start = insn.pc(), .end = insn.next_pc(), .handler = *stub, .catch_type = PoolIndex(0)});
-    }
-  }
+  before_handlers(code, code.snippet([&](CodeBuilder& b) { resume(b, node_local_); }));
+  cover_what_throws(code, plan_, code.snippet([&](CodeBuilder& b) { resume(b, caller_local_).op(Opcode::athrow); }));
 }
 
 }  // namespace sonde::instrument

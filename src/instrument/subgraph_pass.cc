@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "classfile/descriptor.h"
+#include "instrument/places.h"
 
 namespace sonde::instrument {
 
@@ -114,15 +115,8 @@ void SubgraphPass::add_to_count(CodeBuilder& b, std::int32_t by) const {
 }
 
 void SubgraphPass::insert_counts(CodeEditor& code) {
-  for (const Segment& segment : plan_.segments()) {
-    const SnippetId count = code.snippet([&](CodeBuilder& b) { add_to_count(b, segment.bytecodes); });
-    switch (segment.start) {
-      case Segment::Start::kEntry: code.at_entry(count); break;
-      case Segment::Start::kBlock: code.before(segment.at, count); break;
-      case Segment::Start::kConstructorCall:
-      case Segment::Start::kSubroutine: code.after(segment.at, count); break;
-    }
-  }
+  for (const Segment& segment : plan_.segments())
+    at_segment(code, segment, code.snippet([&](CodeBuilder& b) { add_to_count(b, segment.bytecodes); }));
 }
 
 void SubgraphPass::insert_calls(CodeEditor& code) {
@@ -159,46 +153,18 @@ void SubgraphPass::exit(CodeBuilder& b) const {
 }
 
 void SubgraphPass::insert_exits(CodeEditor& code) {
-  const SnippetId leave = code.snippet([&](CodeBuilder& b) { exit(b); });
-  for (const Instruction insn : code.code().instructions()) {
-    if (is_return(insn.opcode())) code.before(insn.pc(), leave);
-  }
+  before_returns(code, code.snippet([&](CodeBuilder& b) { exit(b); }));
 }
 
 void SubgraphPass::insert_handlers(CodeEditor& code) {
-  std::vector<Pc> handlers;
-  for (const Handler& handler : code.handlers()) handlers.push_back(handler.handler.pc());
-  std::ranges::sort(handlers);
-  handlers.erase(std::ranges::unique(handlers).begin(), handlers.end());
-  const SnippetId resume = code.snippet([&](CodeBuilder& b) {
+  before_handlers(code, code.snippet([&](CodeBuilder& b) {
     b.load(LocalType::kLong, entry_local_).load(LocalType::kLong, node_local_).invoke_static(kResume);
-  });
-  for (const Pc pc : handlers) code.before(pc, resume);
-  cover_what_throws(code);
-}
-
-void SubgraphPass::cover_what_throws(CodeEditor& code) {
-  const SnippetId leave = code.snippet([&](CodeBuilder& b) {
+  }));
+  cover_what_throws(code, plan_, code.snippet([&](CodeBuilder& b) {
     b.load(LocalType::kLong, entry_local_).load(LocalType::kLong, node_local_).invoke_static(kThrown);
     exit(b);
     b.op(Opcode::athrow);
-  });
-  std::optional<StubId> stubs[2];  // before and behind super()
-  for (const Instruction insn : code.code().instructions()) {
-    const Exposure& exposure = plan_.exposure(insn.pc());
-    if (!exposure.coverable || !exposure.throws) continue;
-    std::optional<StubId>& stub = stubs[exposure.uninitialized ? 0 : 1];
-    if (!stub)
-      stub = code.append_stub(exposure.uninitialized ? StubFrame::thrown_in_constructor() : StubFrame::thrown(), leave);
-    std::vector<Handler>& rows = code.handlers();
-    const bool continues = !rows.empty() && rows.back().end == insn.pc() && rows.back().handler.is_stub() &&
-                           rows.back().handler.stub() == *stub;
-    if (continues) {
-      rows.back().end = insn.next_pc();
-    } else {
-      rows.push_back({.start = insn.pc(), .end = insn.next_pc(), .handler = *stub, .catch_type = PoolIndex(0)});
-    }
-  }
+  }));
 }
 
 }  // namespace sonde::instrument

@@ -80,7 +80,6 @@ class SubgraphPass {
   void insert_calls(classfile::CodeEditor& code);
   void insert_exits(classfile::CodeEditor& code);
   void insert_handlers(classfile::CodeEditor& code);
-  void cover_what_throws(classfile::CodeEditor& code);
   void add_to_count(classfile::CodeBuilder& b, std::int32_t by) const;
   void exit(classfile::CodeBuilder& b) const;
 

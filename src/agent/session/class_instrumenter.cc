@@ -9,6 +9,7 @@
 #include "agent/session/untouched_classes.h"
 #include "base/clock.h"
 #include "base/glob.h"
+#include "instrument/places.h"
 #include "instrument/reporting_pass.h"
 #include "instrument/runtime_layout.h"
 
@@ -39,10 +40,8 @@ bool is_empty_finalizer(const Member& method, const Code& code) {
 
 // At the end of a constructor of Thread: who made it is known only now.
 void insert_birth(CodeEditor& code, const MemberRef& born_method) {
-  const SnippetId born = code.snippet([&](CodeBuilder& b) { b.op(Opcode::aload_0).invoke_static(born_method); });
-  for (const Instruction insn : code.code().instructions()) {
-    if (is_return(insn.opcode())) code.before(insn.pc(), born);
-  }
+  instrument::before_returns(code,
+                             code.snippet([&](CodeBuilder& b) { b.op(Opcode::aload_0).invoke_static(born_method); }));
 }
 
 }  // namespace
