@@ -27,29 +27,12 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stress"))
 
-from recordings import ROOT, Failed, Recording, execute, find_jdks, remove  # noqa: E402
+from recordings import ROOT, Failed, Recording, compile_programs, execute, find_jdks, remove  # noqa: E402
 
 SOURCES = ROOT / "test/apps/sampler"
 SHARES = {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40}
 # So sure that a test of a dozen shares fails by chance once in many thousand runs.
 Z = 4.5
-
-
-def compile_programs(folder, jdks):
-    stamp = folder / "stamp"
-    sources = sorted(SOURCES.rglob("*.java"))
-    if stamp.exists() and all(source.stat().st_mtime < stamp.stat().st_mtime for source in sources):
-        return
-    newer = [source for source in sources if source.parent.name == "21"]
-    older = [source for source in sources if source not in newer]
-    for release, jdk, files in ((17, jdks[0], older), (21, jdks[-1], newer)):
-        if jdk.major < release:
-            continue
-        done = execute([jdk.home / "bin/javac", "-nowarn", "-Xlint:none", "-g", "--release", release,
-                        "-d", folder / "classes", *files])
-        if done.code != 0:
-            raise Failed(done.stderr)
-    stamp.touch()
 
 
 def wilson(part, whole, z=Z):
@@ -426,7 +409,7 @@ def main():
         print(f"{arguments.sonde} or a JDK is missing")
         return 77
     arguments.work.mkdir(parents=True, exist_ok=True)
-    compile_programs(arguments.work, find_jdks())
+    compile_programs(arguments.work, find_jdks(), SOURCES, "classes")
     failed = 0
     for jdk in jdks:
         for name in arguments.cases.split(","):

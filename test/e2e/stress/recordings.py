@@ -53,20 +53,21 @@ def execute(command, timeout=TIMEOUT_S, **options):
     return Ended(code, done.stdout, done.stderr)
 
 
-def compile_programs(folder, jdks):
-    """test/apps/stress -> FOLDER/classes (Java 17) and FOLDER/classes21, if there is a JDK for them."""
-    sources = sorted(SOURCES.rglob("*.java"))
+def compile_programs(folder, jdks, sources=SOURCES, newer_to="classes21"):
+    """SOURCES -> FOLDER/classes (Java 17), and what is in a folder `21` -> FOLDER/NEWER_TO, if there is a JDK for it."""
+    files = sorted(sources.rglob("*.java"))
     stamp = folder / "stamp"
-    if stamp.exists() and all(source.stat().st_mtime < stamp.stat().st_mtime for source in sources):
+    if stamp.exists() and all(file.stat().st_mtime < stamp.stat().st_mtime for file in files):
         return
-    shutil.rmtree(folder, ignore_errors=True)
-    newer = [source for source in sources if source.parent.name == "21"]
-    older = [source for source in sources if source not in newer]
-    for release, jdk, name, files in ((17, jdks[0], "classes", older), (21, jdks[-1], "classes21", newer)):
-        if jdk.major < release:
+    for name in {"classes", newer_to}:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    newer = [file for file in files if file.parent.name == "21"]
+    older = [file for file in files if file not in newer]
+    for release, jdk, name, chosen in ((17, jdks[0], "classes", older), (21, jdks[-1], newer_to, newer)):
+        if jdk.major < release or not chosen:
             continue
         javac = [jdk.home / "bin/javac", "-nowarn", "-Xlint:none", "-g", "--release", release, "-d", folder / name]
-        done = execute([*javac, *files])
+        done = execute([*javac, *chosen])
         if done.code != 0:
             raise Failed(done.stderr)
     stamp.touch()

@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stress"))
 
-from recordings import ROOT, Failed, Recording, execute, find_jdks, remove  # noqa: E402
+from recordings import ROOT, Failed, Recording, compile_programs, execute, find_jdks, remove  # noqa: E402
 
 SOURCES = ROOT / "test/apps/subgraph"
 # (calls, exits by an exception) of each method for one call of Subgraph.task.
@@ -28,23 +28,6 @@ INSIDE = {
     "Subgraph$Derived.<init>": (4, 2), "Subgraph$Derived.check": (4, 0), "Subgraph$Base.<init>": (4, 2),
     "Subgraph.sorted": (1, 0), "Subgraph$1.<init>": (1, 0), "Subgraph$1.compare": (8, 0),  # and its bridge
 }
-
-
-def compile_programs(folder, jdks):
-    stamp = folder / "stamp"
-    sources = sorted(SOURCES.rglob("*.java"))
-    if stamp.exists() and all(source.stat().st_mtime < stamp.stat().st_mtime for source in sources):
-        return
-    newer = [source for source in sources if source.parent.name == "21"]
-    older = [source for source in sources if source not in newer]
-    for release, jdk, files in ((17, jdks[0], older), (21, jdks[-1], newer)):
-        if jdk.major < release:
-            continue
-        done = execute([jdk.home / "bin/javac", "-nowarn", "-Xlint:none", "-g", "--release", release,
-                        "-d", folder / "classes", *files])
-        if done.code != 0:
-            raise Failed(done.stderr)
-    stamp.touch()
 
 
 class Case:
@@ -216,7 +199,7 @@ def main():
         return 77
     arguments.sonde = arguments.sonde.resolve()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    compile_programs(arguments.work, jdks)
+    compile_programs(arguments.work, jdks, SOURCES, "classes")
     failed = False
     for jdk in jdks:
         if arguments.jdk and str(jdk.major) not in arguments.jdk.split(","):
