@@ -68,7 +68,7 @@ Result<void> prepare_kinds(JavaVM* vm, Recording& recording) {
   const Options& options = recording.options();
   if (options.cpu_interval_ns != 0 || options.wall_interval_ns != 0)
     recording.add(std::make_unique<TimeSampling>(vm, recording.arena(), options));
-  if (options.subgraph.is_on()) TRY(prepare_subgraph(vm, recording.arena(), options));
+  if (options.subgraph.is_on()) recording.add(std::make_unique<SubgraphTiming>(vm, recording.arena(), options));
   if (options.exact) recording.add(std::make_unique<Counting>(vm, recording.arena(), options));
   Result<void> prepared;
   recording.for_each_kind([&](Kind& kind) {

@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "agent/jvmti/jni_upcalls.h"
+#include "agent/jvmti/jvm.h"
 #include "agent/jvmti/method_handles.h"
 #include "agent/jvmti/subgraph_reveal.h"
 #include "agent/jvmti/subgraph_runtime.h"
-#include "agent/session/recording_state.h"
 #include "agent/session/subgraph_trees.h"
 #include "agent/session/untouched_classes.h"
+#include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
@@ -26,17 +26,6 @@ using namespace std::chrono_literals;
 constexpr std::size_t kBatch = 100;         // classes: one change of all of them stops the program for a few ms
 constexpr auto kLongestWait = 1s;           // of a thread for its callee
 constexpr std::uint64_t kMostGivenUp = 10;  // batches: then nobody waits any more
-constexpr int kVirtualThreadEndEvent = 88;  // JDK 21 added it; the headers of older JDKs do not have it
-constexpr unsigned kSupportVirtualThreadsBit = 44;
-constexpr jint kVersion21 = 0x30150000;
-struct CallbacksOf21 {
-  jvmtiEventCallbacks known;
-  void* virtual_thread_start;
-  void* virtual_thread_end;
-};
-constexpr std::size_t kVirtualThreadEndSlot = kVirtualThreadEndEvent - JVMTI_MIN_EVENT_TYPE_VAL;
-
-void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
 
 // A recording. Made at its begin and never destroyed: threads may still be in our callbacks.
 struct Subgraph {
@@ -74,27 +63,16 @@ Subgraph* g_subgraph = nullptr;
 
 // --- what SondeSubgraph asks for, on threads of the program ---
 
-std::string name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
-  jvmtiThreadInfo info{};
-  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return "";
-  std::string name = info.name == nullptr ? "" : info.name;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
-  jni->DeleteLocalRef(info.thread_group);
-  jni->DeleteLocalRef(info.context_class_loader);
-  return name;
-}
-
 jboolean JNICALL lease(JNIEnv* jni, jclass, jobject thread, jlong number) {
   Subgraph& s = *g_subgraph;
-  const bool is_virtual = s.virtual_thread != nullptr && jni->IsInstanceOf(thread, s.virtual_thread) != JNI_FALSE;
-  const std::string name = name_of(s.jvmti, jni, thread);
+  const ThreadFacts facts = facts_of(s.jvmti, jni, thread, s.virtual_thread);
   const std::lock_guard lock(s.mutex);
   arena::SubgraphEntry& entry = s.runtime.entry_of(static_cast<std::uint64_t>(number));
   if (s.is_ending || entry.tree != 0) {
     if (!s.is_ending) s.arena.count(Counter::kSubgraphThreadsRefused);
     return JNI_FALSE;
   }
-  const std::uint64_t tree = s.trees.lease(name, is_virtual);
+  const std::uint64_t tree = s.trees.lease(facts.name, facts.is_virtual);
   if (tree == 0) return JNI_FALSE;
   entry.node = 0;
   entry.thread = static_cast<std::uint64_t>(number);
@@ -296,46 +274,28 @@ void run_own_thread() {
 
 // --- begin and end ---
 
-bool has_virtual_threads(jvmtiEnv* jvmti) {
-  jint version = 0;
-  jvmti->GetVersionNumber(&version);
-  return (version & 0x7fffffff) >= kVersion21;
-}
-
 bool add_capabilities(jvmtiEnv* jvmti) {
   jvmtiCapabilities wanted{};
   wanted.can_retransform_classes = 1;
   wanted.can_tag_objects = 1;
   wanted.can_get_bytecodes = 1;
   wanted.can_get_constant_pool = 1;
-  if (has_virtual_threads(jvmti))
-    reinterpret_cast<unsigned char*>(&wanted)[kSupportVirtualThreadsBit / 8] |= 1U << (kSupportVirtualThreadsBit % 8);
+  if (has_virtual_threads(jvmti)) want_virtual_threads(wanted);
   return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE;
 }
 
-bool enable_events(jvmtiEnv* jvmti, jvmtiEventMode mode) {
-  CallbacksOf21 callbacks{};
-  static_assert(sizeof(CallbacksOf21) >= (kVirtualThreadEndSlot + 1) * sizeof(void*));
-  callbacks.known.ClassPrepare = on_class_prepare;
-  callbacks.known.ClassFileLoadHook = on_class_file_load;
-  callbacks.known.ThreadEnd = on_thread_end;
-  const bool virtual_threads = has_virtual_threads(jvmti);
-  if (virtual_threads)
-    reinterpret_cast<void**>(&callbacks)[kVirtualThreadEndSlot] = reinterpret_cast<void*>(on_thread_end);
-  if (jvmti->SetEventCallbacks(&callbacks.known, sizeof callbacks) != JVMTI_ERROR_NONE) return false;
-  const auto set = [&](int event) {
-    return jvmti->SetEventNotificationMode(mode, static_cast<jvmtiEvent>(event), nullptr) == JVMTI_ERROR_NONE;
-  };
-  return set(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) && set(JVMTI_EVENT_CLASS_PREPARE) && set(JVMTI_EVENT_THREAD_END) &&
-         (!virtual_threads || set(kVirtualThreadEndEvent));
+bool switch_events(jvmtiEnv* jvmti, jvmtiEventMode mode) {
+  return switch_event(jvmti, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, mode) &&
+         switch_event(jvmti, JVMTI_EVENT_CLASS_PREPARE, mode) && switch_event(jvmti, JVMTI_EVENT_THREAD_END, mode) &&
+         (!has_virtual_threads(jvmti) || switch_event(jvmti, kVirtualThreadEnd, mode));
 }
 
-void find_platform_loader(JNIEnv* jni, LoadedClasses& classes) {
-  const jclass loaders = jni->FindClass("java/lang/ClassLoader");
-  const jmethodID get = jni->GetStaticMethodID(loaders, "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
-  const jobject loader = jni->CallStaticObjectMethod(loaders, get);
-  if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
-  classes.set_platform_loader(jni->NewGlobalRef(loader));
+bool enable_events(jvmtiEnv* jvmti) {
+  jvmtiEventCallbacks callbacks{};
+  callbacks.ClassPrepare = on_class_prepare;
+  callbacks.ClassFileLoadHook = on_class_file_load;
+  callbacks.ThreadEnd = on_thread_end;
+  return set_callbacks(jvmti, callbacks, nullptr, on_thread_end) && switch_events(jvmti, JVMTI_ENABLE);
 }
 
 Result<void> begin(JNIEnv* jni) {
@@ -343,14 +303,11 @@ Result<void> begin(JNIEnv* jni) {
   TRY(s.runtime.define(s.jvmti, jni, kNatives));
   TRY(s.plan.create(SubgraphRuntime::site_bytes()));
   if (!s.runtime.begin(jni)) return Error{ErrorCode::kUnsupported, "java.lang.SondeSubgraph has no memory"};
-  const jclass virtual_thread = jni->FindClass("java/lang/BaseVirtualThread");
-  if (virtual_thread == nullptr) jni->ExceptionClear();
-  if (virtual_thread != nullptr) s.virtual_thread = static_cast<jclass>(jni->NewGlobalRef(virtual_thread));
-  find_platform_loader(jni, s.reveal.classes());
+  s.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
+  s.reveal.classes().set_platform_loader(find_loader(jni, "getPlatformClassLoader"));
   s.arena.header().subgraph.time = s.options.subgraph.time;
   s.arena.header().subgraph.scheme = s.options.subgraph.scheme;
-  if (!enable_events(s.jvmti, JVMTI_ENABLE))
-    return Error{ErrorCode::kUnsupported, "the JVM does not tell of its classes"};
+  if (!enable_events(s.jvmti)) return Error{ErrorCode::kUnsupported, "the JVM does not tell of its classes"};
   {
     const std::lock_guard lock(s.mutex);
     s.reveal.find_roots(jni);
@@ -360,12 +317,6 @@ Result<void> begin(JNIEnv* jni) {
   std::thread(run_own_thread).detach();
   if (s.options.subgraph.scheme != arena::SubgraphScheme::kRegion) watch_upcalls(s.jvmti, on_upcall);
   return {};
-}
-
-void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
-  jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_VM_INIT, nullptr);
-  mark_running(g_subgraph->arena);
-  if (const auto begun = begin(jni); !begun.ok()) say(begun.error().to_string() + "; nothing is recorded");
 }
 
 // From here on no class is changed any more.
@@ -379,44 +330,19 @@ void stop_own_thread(std::unique_lock<std::mutex>& lock) {
     s.arena.count(Counter::kSubgraphRootsMissing, missing);
 }
 
-void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
-  std::unique_lock lock(g_subgraph->mutex);
-  stop_own_thread(lock);
-  mark_ended(g_subgraph->arena);
-}
-
-Result<void> make(JavaVM* vm, arena::Writer& arena, const Options& options) {
-  jvmtiEnv* jvmti = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK || !add_capabilities(jvmti))
-    return Error{ErrorCode::kUnsupported, "the JVM does not let classes be changed while it runs"};
-  g_subgraph = new Subgraph(vm, jvmti, arena, options);
-  return {};
-}
-
 }  // namespace
 
-Result<void> prepare_subgraph(JavaVM* vm, arena::Writer& arena, const Options& options) {
-  TRY(make(vm, arena, options));
-  // An environment of its own, for the callbacks of the other change while the recording begins.
-  jvmtiEnv* phases = nullptr;
-  jvmtiEventCallbacks callbacks{};
-  callbacks.VMInit = on_vm_init;
-  callbacks.VMDeath = on_vm_death;
-  if (vm->GetEnv(reinterpret_cast<void**>(&phases), JVMTI_VERSION_11) != JNI_OK ||
-      phases->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE ||
-      phases->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
-      phases->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
-    return Error{ErrorCode::kUnsupported, "the JVM does not tell when it starts"};
-  }
+Result<void> SubgraphTiming::prepare() {
+  jvmtiEnv* jvmti = new_environment(vm_);
+  if (jvmti == nullptr || !add_capabilities(jvmti))
+    return Error{ErrorCode::kUnsupported, "the JVM does not let classes be changed while it runs"};
+  g_subgraph = new Subgraph(vm_, jvmti, arena_, options_);
   return {};
 }
 
-Result<void> begin_subgraph(JavaVM* vm, JNIEnv* jni, arena::Writer& arena, const Options& options) {
-  TRY(make(vm, arena, options));
-  return begin(jni);
-}
+Result<void> SubgraphTiming::start(JNIEnv* jni) { return begin(jni); }
 
-void end_subgraph(JNIEnv* jni) {
+void SubgraphTiming::stop(JNIEnv* jni) {
   Subgraph& s = *g_subgraph;
   std::vector<ClassKey> changed;
   {
@@ -427,8 +353,13 @@ void end_subgraph(JNIEnv* jni) {
   unwatch_upcalls(s.jvmti);
   change_all(jni, changed);
   s.runtime.end(jni);
-  enable_events(s.jvmti, JVMTI_DISABLE);
+  switch_events(s.jvmti, JVMTI_DISABLE);
   s.jvmti->DisposeEnvironment();
+}
+
+void SubgraphTiming::vm_ends(JNIEnv*) {
+  std::unique_lock lock(g_subgraph->mutex);
+  stop_own_thread(lock);
 }
 
 }  // namespace sonde::agent

@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes subgraph and region in a JVM that runs: methods are instrumented by retransformation and put back in the end,
-// so that it makes no difference whether the agent was there from the start.
+// Modes subgraph and region: methods are instrumented by retransformation while the program runs, and put back when
+// measuring stops.
 #pragma once
 
 #include <jvmti.h>
 
+#include "agent/jvmti/kind.h"
 #include "agent/session/options.h"
 #include "arena/writer.h"
-#include "base/result.h"
 
 namespace sonde::agent {
 
-// While the JVM starts: the recording begins at VMInit and ends with the JVM.
-Result<void> prepare_subgraph(JavaVM* vm, arena::Writer& arena, const Options& options);
+// One at a time. It starts once, after prepare: what a thread may still be in outlives stop, and with it the arena and
+// the options.
+class SubgraphTiming final : public Kind {
+ public:
+  SubgraphTiming(JavaVM* vm, arena::Writer& arena, const Options& options)
+      : vm_(vm), arena_(arena), options_(options) {}
 
-// In the live phase: one recording at a time. `arena` and `options` must live until the end.
-Result<void> begin_subgraph(JavaVM* vm, JNIEnv* jni, arena::Writer& arena, const Options& options);
-// Everything is as it was when this returns; only frames that were on the stack still run what was inserted, and that
-// changes nothing any more.
-void end_subgraph(JNIEnv* jni);
+  [[nodiscard]] std::string_view name() const override { return "subgraph"; }
+  Result<void> prepare() override;
+  Result<void> start(JNIEnv* jni) override;
+  // Only frames that were on the stack still run what was inserted, and that changes nothing any more.
+  void stop(JNIEnv* jni) override;
+  void vm_ends(JNIEnv* jni) override;
+
+ private:
+  JavaVM* vm_;
+  arena::Writer& arena_;
+  const Options& options_;
+};
 
 }  // namespace sonde::agent

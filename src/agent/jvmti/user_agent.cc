@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "agent/jvmti/jvm.h"
 #include "agent/session/nowhere.h"
 
 namespace sonde::agent {
@@ -14,8 +15,6 @@ constexpr jlong kForever = INT64_MAX / 2;  // SondeRT.FOREVER
 constexpr jlong kOwn = kSink + sizeof(arena::Node);
 constexpr jlong kUsualReport = 10'000'000;  // if the agent did not say
 constexpr std::uint32_t kMostFailures = 10;
-
-void say(const std::string& message) { std::fprintf(stderr, "sonde: %s\n", message.c_str()); }
 
 // Runs a piece of code whose local references nobody needs afterwards.
 template <typename Use>
