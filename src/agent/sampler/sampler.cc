@@ -188,7 +188,10 @@ void Sampler::find_internal_threads() {
   const std::lock_guard lock(slots_mutex_);
   if (!is_running_) return;
   slots_.for_each_in_use([&](ThreadSlot& slot) {
-    if (slot.state == ThreadSlot::State::kActive && !alive.contains(slot.tid)) end_slot(slot);
+    // The list lacks threads that started after it was begun, and now and then one that was passed by while another
+    // ended.
+    if (slot.state != ThreadSlot::State::kActive || alive.contains(slot.tid)) return;
+    if (CpuClock::cpu_time_ns(slot) == 0) end_slot(slot);
   });
   for (const pid_t tid : tids) {
     if (tid == thread_.tid() || tid == wall_.thread().tid() || slots_.find(tid) != nullptr) continue;

@@ -70,6 +70,13 @@ class CodeCache {
     const auto start = load<std::uint64_t>(name);
     return start == text("nmethod") || start == text("native n");
   }
+  // "DeoptimizationBlob" or "UncommonTrapBlob".
+  [[nodiscard]] bool is_deoptimization(std::uint64_t blob) const SIGNAL_SAFE {
+    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
+    if (name == 0) return false;
+    const auto start = load<std::uint64_t>(name);
+    return start == text("Deoptimi") || start == text("Uncommon");
+  }
   [[nodiscard]] std::uint64_t code_begin(std::uint64_t blob) const SIGNAL_SAFE {
     return layout_.code_is_offset ? blob + load<std::uint32_t>(blob + layout_.blob_code)
                                   : load<std::uint64_t>(blob + layout_.blob_code);

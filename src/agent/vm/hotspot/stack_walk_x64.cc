@@ -66,9 +66,10 @@ class Walk {
           is_top_ = false;
           if (sp_ >= next_mark_) mark();
           break;
-        case Step::kEnd: return WalkError::kNone;
+        case Step::kEnd: return skipped_skeletons_ ? WalkError::kDeoptimizing : WalkError::kNone;
         case Step::kFrozen: return WalkError::kFrozen;
         case Step::kUnknownCode: note(FrameKind::kStub, pc_, 0); return WalkError::kUnknownCode;
+        case Step::kDeoptimizing: return WalkError::kDeoptimizing;
         case Step::kBroken: return WalkError::kUnwalkable;
       }
     }
@@ -80,7 +81,7 @@ class Walk {
   [[nodiscard]] std::uint64_t native_end() const SIGNAL_SAFE { return native_end_; }
 
  private:
-  enum class Step { kNext, kEnd, kFrozen, kUnknownCode, kBroken };
+  enum class Step { kNext, kEnd, kFrozen, kUnknownCode, kDeoptimizing, kBroken };
 
   [[nodiscard]] std::uint64_t reg(int number) const SIGNAL_SAFE {
     return static_cast<std::uint64_t>(registers_[number]);
@@ -210,8 +211,11 @@ class Walk {
     if (fp_ < sp_ || sender_sp <= fp_ || !cache_.contains(return_pc)) {
       return is_top_ ? step_interpreter_entry() : Step::kBroken;
     }
-    note(FrameKind::kInterpreted, word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
-         word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
+    if (pc_ != skeleton_pc_) {
+      skeleton_pc_ = 0;
+      note(FrameKind::kInterpreted, word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
+           word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
+    }
     return go_to(return_pc, sender_sp, word(fp_)) ? Step::kNext : Step::kBroken;
   }
 
@@ -271,7 +275,28 @@ class Walk {
 
   bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
 
+  // A compiled frame becomes interpreted ones (deoptimization.cpp). They are made with links only, all with the same
+  // return address, and get their methods afterwards, the innermost last: what is in them until then means nothing.
+  Step step_deoptimization(std::uint64_t blob) SIGNAL_SAFE {
+    const std::uint64_t sender_sp = sp_ + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
+    const std::uint64_t return_pc = word(sender_sp - kWord);
+    // Interrupted in the stub itself, it has its whole frame only if it is still above the compiled one.
+    if (is_top_ && !is_deoptimized(return_pc)) return Step::kDeoptimizing;
+    if (!go_to(return_pc, sender_sp, word(sender_sp - 2 * kWord))) return Step::kBroken;
+    if (cache_.is_interpreter(pc_)) {
+      skeleton_pc_ = pc_;
+      skipped_skeletons_ = true;
+    }
+    return Step::kNext;
+  }
+
+  [[nodiscard]] bool is_deoptimized(std::uint64_t pc) const SIGNAL_SAFE {
+    const std::uint64_t blob = cache_.contains(pc) ? cache_.blob_of(pc) : 0;
+    return blob != 0 && cache_.is_nmethod(blob) && pc == cache_.deopt_handler(blob);
+  }
+
   Step step_stub(std::uint64_t blob) SIGNAL_SAFE {
+    if (cache_.is_deoptimization(blob)) return step_deoptimization(blob);
     const std::int32_t words = cache_.frame_size(blob);
     // Stubs that call the JVM have a frame of known size once they have made it.
     if (!is_top_ && words >= 2) {
@@ -361,7 +386,11 @@ class Walk {
   // The return address is on top of the stack, above the saved rbp, or where the anchor says.
   bool leave_by_guess() SIGNAL_SAFE {
     if (return_at(sp_, fp_)) return true;
-    if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_ && go_to(word(fp_ + kWord), fp_ + 2 * kWord, word(fp_))) return true;
+    if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_) {
+      // The barrier at the entry of compiled methods pushes a word of ones before its frame.
+      const std::uint64_t at = fp_ + (word(fp_ + kWord) == ~std::uint64_t{0} ? 2 : 1) * kWord;
+      if (go_to(word(at), at + kWord, word(fp_))) return true;
+    }
     if (return_at(sp_ + kWord, word(sp_))) return true;
     return anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor());
   }
@@ -376,6 +405,8 @@ class Walk {
   std::uint64_t fp_;
   std::uint64_t native_end_ = 0;
   std::uint64_t next_mark_ = 0;
+  std::uint64_t skeleton_pc_ = 0;  // where frames return to that have no methods yet; 0: there are none
+  bool skipped_skeletons_ = false;
   bool is_top_ = true;
 };
 
