@@ -97,7 +97,7 @@ std::optional<Cie> read_cie(Reader& reader) {
   cie.has_augmentation = true;
   const std::uint64_t length = reader.uleb();
   const std::size_t begin = reader.position();
-  for (const char* letter = augmentation + 1; *letter != 0 && letter < std::end(augmentation); ++letter) {
+  for (const char* letter = augmentation + 1; letter < std::end(augmentation) && *letter != 0; ++letter) {
     if (*letter == 'R') {
       cie.encoding = reader.value<std::uint8_t>();
     } else if (*letter == 'P') {
@@ -143,7 +143,7 @@ class Machine {
     const std::uint64_t low = byte & 0x3f;
     switch (byte >> 6) {
       case 1: advance(low); return true;
-      case 2: saved(low, static_cast<std::int64_t>(reader.uleb())); return true;
+      case 2: return saved(low, static_cast<std::int64_t>(reader.uleb()));
       case 3: restored(low); return true;
       default: return step_extended(byte, reader);
     }
@@ -158,8 +158,7 @@ class Machine {
       case 0x04: advance(reader.value<std::uint32_t>()); return true;
       case 0x05: {  // offset_extended
         const std::uint64_t number = reader.uleb();
-        saved(number, static_cast<std::int64_t>(reader.uleb()));
-        return true;
+        return saved(number, static_cast<std::int64_t>(reader.uleb()));
       }
       case 0x06: restored(reader.uleb()); return true;
       case 0x07:                                    // undefined
@@ -195,8 +194,7 @@ class Machine {
       }
       case 0x11: {  // offset_extended_sf
         const std::uint64_t number = reader.uleb();
-        saved(number, reader.sleb());
-        return true;
+        return saved(number, reader.sleb());
       }
       case 0x2e: reader.uleb(); return true;  // GNU_args_size
       default: return false;
@@ -204,12 +202,16 @@ class Machine {
   }
 
   void advance(std::uint64_t units) { at_ += units * cie_.code_alignment; }
-  void saved(std::uint64_t number, std::int64_t factor) {
-    const auto offset = static_cast<std::int32_t>(factor * cie_.data_alignment);
+  // False for a place that no stack frame has.
+  bool saved(std::uint64_t number, std::int64_t factor) {
+    std::int32_t offset = 0;
+    if (__builtin_mul_overflow(factor, cie_.data_alignment, &offset)) return false;
     if (number == kReturnAddress) row_.rule.return_offset = offset;
-    if (number != kRbp) return;
-    row_.rule.fp_is_saved = true;
-    row_.rule.fp_offset = offset;
+    if (number == kRbp) {
+      row_.rule.fp_is_saved = true;
+      row_.rule.fp_offset = offset;
+    }
+    return true;
   }
   void kept(std::uint64_t number) {
     if (number == kRbp) row_.rule.fp_is_saved = false;
