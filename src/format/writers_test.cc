@@ -10,6 +10,7 @@
 #include "format/hproftext/writer.h"
 #include "format/jfr/writer.h"
 #include "format/pprof/writer.h"
+#include "format/profile_builder.h"
 #include "format/speedscope/writer.h"
 #include "format/test_format.h"
 
@@ -118,6 +119,37 @@ TEST(HprofText, HasTimesInMilliseconds) {
   EXPECT_NE(text.find("The counts are milliseconds of CPU time.\n"), std::string::npos) << text;
   EXPECT_NE(text.find("CPU TIME (ms) BEGIN (total = 40) "), std::string::npos) << text;
   EXPECT_NE(text.find("   1 75.00% 75.00%      30 300001 A.a\n"), std::string::npos) << text;
+}
+
+TEST(HprofText, HasSitesForAllocations) {
+  ProfileBuilder builder;
+  const profile::MethodId main = builder.method("app.Main.main");
+  const profile::MethodId parse = builder.method("app.Main.parse");
+  const profile::MethodId text = builder.method({.class_name = {}, .name = "java.lang.String"});
+  const auto allocate = [&](std::initializer_list<Frame> frames, std::uint64_t bytes, std::uint64_t objects) {
+    const std::vector<Frame> stack = frames;
+    const std::vector<Value> values = {{.metric = Metric::kAllocatedBytes, .amount = bytes},
+                                       {.metric = Metric::kAllocations, .amount = objects}};
+    EXPECT_TRUE(builder.add(builder.thread("main"), stack, values).ok());
+  };
+  allocate({{.method = main}, {.method = parse, .line = 3}, {.method = text, .line = 7}}, 300, 2);
+  allocate({{.method = main}, {.method = text, .line = 4}}, 500, 9);
+  allocate({{.method = main}}, 200, 1);
+  const Result<Profile> profile = std::move(builder).finish();
+  ASSERT_TRUE(profile.ok());
+  const auto write = [](const auto& p, const auto& s) { return hproftext::write(p, Metric::kAllocatedBytes, 4, s); };
+  const std::string sites = written(write, *profile);
+  EXPECT_NE(sites.find("          percent          live          alloc'ed  stack class\n"
+                       " rank   self  accum     bytes objs     bytes  objs trace name\n"
+                       "    1 50.00% 50.00%         0    0       500     9 300003 java.lang.String\n"
+                       "    2 30.00% 80.00%         0    0       300     2 300002 java.lang.String\n"
+                       "    3 20.00% 100.00%         0    0       200     1 300001 <Unknown_class>\n"
+                       "SITES END\n"),
+            std::string::npos)
+      << sites;
+  EXPECT_NE(sites.find("TRACE 300002: (thread=1)\n\tapp/Main.parse(Unknown Source)\n\tapp/Main.main(Unknown Source)\n"),
+            std::string::npos)
+      << sites;
 }
 
 TEST(Firefox, HasTimesToTheNanosecond) {

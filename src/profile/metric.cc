@@ -21,7 +21,8 @@ static_assert(is_in_order(), "info_of() takes the number of a metric as its plac
 constexpr std::uint64_t kUsualInterval = 10'000'000;
 
 // What people look for comes first: time before samples, samples before what is estimated from them.
-constexpr std::array kMetricsOfWork = {Metric::kCpuNs, Metric::kWallNs, Metric::kSamples, Metric::kBytecodes};
+constexpr std::array kMetricsOfWork = {Metric::kCpuNs, Metric::kWallNs, Metric::kSamples, Metric::kBytecodes,
+                                       Metric::kAllocatedBytes};
 
 }  // namespace
 
@@ -58,7 +59,10 @@ std::optional<Events> events_behind(const Profile& profile, Metric metric) {
     const bool is_estimated = recording.mode.find("bytecode") != std::string::npos;
     return is_estimated ? std::optional(Events{.metric = Metric::kSamples}) : std::nullopt;
   }
-  if (metric != Metric::kWallNs && has_metric(profile, Metric::kSamples)) return Events{.metric = Metric::kSamples};
+  if (metric == Metric::kAllocatedBytes && has_metric(profile, Metric::kAllocations)) {
+    return Events{.metric = Metric::kAllocations};
+  }
+  if (metric == Metric::kCpuNs && has_metric(profile, Metric::kSamples)) return Events{.metric = Metric::kSamples};
   if (!is_time(metric)) return Events{.metric = metric};
   const TimeSampling& sampling = recording.time_sampling;
   const std::uint64_t interval = metric == Metric::kWallNs ? sampling.wall_interval_ns : sampling.cpu_interval_ns;

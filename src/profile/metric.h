@@ -16,13 +16,22 @@ namespace sonde::profile {
 
 struct Profile;
 
-enum class Metric : std::uint8_t { kCalls, kBytecodes, kSamples, kCpuNs, kWallNs, kExceptions };
+enum class Metric : std::uint8_t {
+  kCalls,
+  kBytecodes,
+  kSamples,
+  kCpuNs,
+  kWallNs,
+  kExceptions,
+  kAllocatedBytes,
+  kAllocations
+};
 
 struct MetricInfo {
   Metric metric;
   std::string_view name;   // the same on the command line, in recordings and in JSON
   std::string_view label;  // for people, beside amounts that have a unit
-  std::string_view unit;   // as formats with several values per stack name it: "count", "nanoseconds"
+  std::string_view unit;   // as formats with several values per stack name it: "count", "nanoseconds", "bytes"
   bool is_sampled;         // a count of random events, or estimated from one; times may be measured instead
 };
 inline constexpr std::array kMetrics = {
@@ -40,6 +49,17 @@ inline constexpr std::array kMetrics = {
                .label = "exceptions",
                .unit = "count",
                .is_sampled = false},
+    // What samples of allocations stand for, and how many objects there were of them.
+    MetricInfo{.metric = Metric::kAllocatedBytes,
+               .name = "allocated_bytes",
+               .label = "allocated bytes",
+               .unit = "bytes",
+               .is_sampled = true},
+    MetricInfo{.metric = Metric::kAllocations,
+               .name = "allocations",
+               .label = "allocations",
+               .unit = "count",
+               .is_sampled = true},
 };
 inline constexpr std::size_t kMetricCount = kMetrics.size();
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/comments.h"
@@ -14,7 +15,28 @@ namespace sonde::format::jfr {
 namespace {
 
 constexpr std::string_view kCpuTimeSample = "jdk.CPUTimeSample";
+constexpr std::string_view kAllocationSample = "jdk.ObjectAllocationSample";
 constexpr std::string_view kUnnamed = "(unnamed)";
+
+// "java/lang/String" and "[[B" as people write them: "java.lang.String", "byte[][]".
+std::string class_text(std::string_view name) {
+  const std::size_t dimensions = std::min(name.find_first_not_of('['), name.size());
+  name.remove_prefix(dimensions);
+  std::string text(name);
+  if (dimensions != 0 && name.size() == 1) {
+    constexpr std::pair<char, std::string_view> kPrimitives[] = {{'B', "byte"},  {'C', "char"},   {'D', "double"},
+                                                                 {'F', "float"}, {'I', "int"},    {'J', "long"},
+                                                                 {'S', "short"}, {'Z', "boolean"}};
+    for (const auto& [letter, primitive] : kPrimitives) {
+      if (name[0] == letter) text = primitive;
+    }
+  } else if (dimensions != 0 && name.size() > 2) {
+    text = name.substr(1, name.size() - 2);  // L…;
+  }
+  std::ranges::replace(text, '/', '.');
+  for (std::size_t i = 0; i < dimensions; ++i) text += "[]";
+  return text;
+}
 
 // The samples of one chunk into the profile.
 class ChunkImport {
@@ -26,6 +48,7 @@ class ChunkImport {
     const auto note = chunk_.type_named(kNoteEvent);
     const auto execution = chunk_.type_named(kExecutionSample);
     const auto cpu_time = chunk_.type_named(kCpuTimeSample);
+    const auto allocation = chunk_.type_named(kAllocationSample);
     return chunk_.for_each_event([&](Place event) -> Result<void> {
       if (note && event.type == *note) {
         read_comment(chunk_.text(event, "text"), builder_.profile());
@@ -35,6 +58,7 @@ class ChunkImport {
       const std::vector<Value> one = {{.metric = profile::Metric::kSamples, .amount = 1}};
       if (execution && event.type == *execution) return add(event, "sampledThread", one);
       if (cpu_time && event.type == *cpu_time) return add(event, "eventThread", one);
+      if (allocation && event.type == *allocation) return add_allocation(event);
       return {};
     });
   }
@@ -50,7 +74,18 @@ class ChunkImport {
     return values;
   }
 
-  Result<void> add(Place event, std::string_view thread_field, const std::vector<Value>& values) {
+  // The class of the object is the innermost frame, as profilers of allocations have it.
+  Result<void> add_allocation(Place event) {
+    const auto cls = chunk_.field(event, "objectClass");
+    const std::string name = cls ? class_text(chunk_.text(*cls, "name")) : std::string();
+    return add(event, "eventThread",
+               {{.metric = profile::Metric::kAllocatedBytes, .amount = chunk_.number(event, "weight").value_or(0)},
+                {.metric = profile::Metric::kAllocations, .amount = 1}},
+               name);
+  }
+
+  Result<void> add(Place event, std::string_view thread_field, const std::vector<Value>& values,
+                   std::string_view allocated = {}) {
     frames_.clear();
     lines_.clear();
     if (const auto stack = chunk_.field(event, "stackTrace")) {
@@ -61,11 +96,17 @@ class ChunkImport {
       }));
     }
     // Frames come from the innermost on, and each has the line where it calls the one before.
-    for (std::size_t i = 0; i + 1 < frames_.size(); ++i) {
-      frames_[i].line = lines_[i + 1] <= 0xffff ? static_cast<std::uint16_t>(lines_[i + 1]) : 0;
-    }
+    for (std::size_t i = 0; i + 1 < frames_.size(); ++i) frames_[i].line = line_at(i + 1);
     std::ranges::reverse(frames_);
+    if (!allocated.empty()) {
+      frames_.push_back({.method = builder_.method({.class_name = {}, .name = allocated}), .line = line_at(0)});
+    }
     return builder_.add(thread_of(event, thread_field), frames_, values);
+  }
+
+  [[nodiscard]] std::uint16_t line_at(std::size_t frame) const {
+    if (frame >= lines_.size() || lines_[frame] > 0xffff) return 0;
+    return static_cast<std::uint16_t>(lines_[frame]);
   }
 
   std::uint32_t thread_of(Place event, std::string_view field) {

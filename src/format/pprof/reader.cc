@@ -148,10 +148,12 @@ class Reader {
     return Error{ErrorCode::kMalformed, "string " + std::to_string(index) + " does not exist"};
   }
 
-  // Our own names, and what most profilers call times.
+  // Our own names, and what most profilers call times and allocations.
   static std::optional<profile::Metric> metric_of(std::string_view name, std::string_view unit) {
     if (unit == "nanoseconds" && name == "cpu") return profile::Metric::kCpuNs;
     if (unit == "nanoseconds" && name == "wall") return profile::Metric::kWallNs;
+    if (unit == "bytes" && name == "alloc_space") return profile::Metric::kAllocatedBytes;
+    if (unit == "count" && name == "alloc_objects") return profile::Metric::kAllocations;
     return profile::metric_named(name);
   }
 
