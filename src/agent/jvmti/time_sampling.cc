@@ -31,6 +31,7 @@ struct Jvm {
   std::optional<hotspot::VmStructs> structs;  // found when the first recording begins, like all that follows
   Result<hotspot::Layout> layout = Error{ErrorCode::kUnsupported, ""};
   hotspot::CodeCache code_cache;
+  hotspot::MethodLog methods;
   hotspot::ParkLayout parking;
   std::unique_ptr<JavaThreads> threads;
   std::unique_ptr<AgctClasses> classes;
@@ -190,7 +191,10 @@ void learn_jvm(JNIEnv* jni) {
 Result<void> start_sampler(Sampling& sampling, JNIEnv* jni) {
   Jvm& jvm = *g_jvm;
   if (jvm.layout.ok() && !sampling.wants_agct) {
-    sampling.hotspot = std::make_unique<hotspot::HotspotDecoder>(jvm.code_cache, sampling.arena, sampling.methods);
+    if (!jvm.methods.start(*jvm.layout)) return Error{ErrorCode::kIo, "no address space for the names of methods"};
+    hotspot::set_method_log(jvm.methods);
+    sampling.hotspot =
+        std::make_unique<hotspot::HotspotDecoder>(jvm.code_cache, jvm.methods, sampling.arena, sampling.methods);
     watch_unloading(on_class_unload);
     TRY(sampling.sampler.start({.walker = arena::Walker::kVmStructs,
                                 .walk = hotspot::walk_java_stack,

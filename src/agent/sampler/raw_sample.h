@@ -28,9 +28,10 @@ enum class WalkError : std::uint8_t {
 enum class FrameKind : std::uint8_t {
   kJmethodId = 1,    // what: jmethodID; detail: bytecode index (signed 32 bit)
   kCompiled = 2,     // what: program counter; detail: compile id of the nmethod, which an address may outlive
-  kInterpreted = 3,  // what: Method*; detail: bytecode pointer
+  kInterpreted = 3,  // what: Method*, of which nothing could be noted; detail: bytecode pointer
   kNative = 4,       // what: program counter
   kStub = 5,         // what: program counter in the code cache, not an nmethod
+  kLogged = 7,       // what: place of a method in hotspot::MethodLog; detail: bytecode pointer
   kMark = 6,         // no frame: the stack pointer of the next one, the first beyond a multiple of kMarkEvery bytes
 };
 

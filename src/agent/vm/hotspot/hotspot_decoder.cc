@@ -72,7 +72,7 @@ void HotspotDecoder::decode(const RawSample& sample, std::vector<StackFrame>& fr
       if (i + 1 == sample.depth) break;
       marks.push_back(
           {.sp = frame.what, .pc = sample.frames()[i + 1].what, .frames = static_cast<std::uint32_t>(frames.size())});
-    } else if (frame.kind() == FrameKind::kInterpreted) {
+    } else if (frame.kind() == FrameKind::kInterpreted || frame.kind() == FrameKind::kLogged) {
       decode_interpreted(sample, i, frames);
     } else if (frame.kind() == FrameKind::kStub) {
       frames.push_back({.method_id = names_.id_of_pseudo("[" + stub_name(frame.what) + "]"), .line = 0, .bci = 0});
@@ -99,7 +99,8 @@ StackFrame HotspotDecoder::unloaded() {
 
 void HotspotDecoder::decode_interpreted(const RawSample& sample, std::uint16_t index, std::vector<StackFrame>& frames) {
   const RawFrame& frame = sample.frames()[index];
-  const MethodTable::Entry& method = methods_.find(frame.what);
+  const bool is_logged = frame.kind() == FrameKind::kLogged;
+  const MethodTable::Entry& method = is_logged ? methods_.logged(frame.what) : methods_.find(frame.what);
   // Before a method has its frame, the walker can only guess which one it is; its caller is certain.
   if (method.id == 0 && index == 0 && frame.value() == 0) return;
   if (method.id == 0) return frames.push_back(unloaded());

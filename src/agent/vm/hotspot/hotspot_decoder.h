@@ -17,8 +17,8 @@ namespace sonde::agent::hotspot {
 
 class HotspotDecoder final : public StackDecoder {
  public:
-  HotspotDecoder(const CodeCache& cache, arena::Writer& arena, SampledMethods& methods)
-      : cache_(cache), arena_(arena), names_(methods), methods_(cache.layout(), methods) {}
+  HotspotDecoder(const CodeCache& cache, MethodLog& log, arena::Writer& arena, SampledMethods& methods)
+      : cache_(cache), log_(log), arena_(arena), names_(methods), methods_(cache.layout(), log, methods) {}
 
   void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override {
@@ -26,7 +26,10 @@ class HotspotDecoder final : public StackDecoder {
   }
 
   // Any thread: classes were unloaded, or methods that were redefined are about to be freed.
-  void doubt() { doubts_.fetch_add(1); }
+  void doubt() {
+    doubts_.fetch_add(1);
+    log_.doubt();
+  }
 
  private:
   struct Place {
@@ -47,6 +50,7 @@ class HotspotDecoder final : public StackDecoder {
   StackFrame unloaded();
 
   const CodeCache& cache_;
+  MethodLog& log_;
   arena::Writer& arena_;
   SampledMethods& names_;
   MethodTable methods_;

@@ -57,6 +57,27 @@ const MethodTable::Entry& MethodTable::find(std::uint64_t method) {
   return known.entry;
 }
 
+const MethodTable::Entry& MethodTable::logged(std::uint64_t place) {
+  const auto [entry, is_new] = logged_.try_emplace(place);
+  const auto noted = log_.at(place);
+  if (!is_new || !noted) return entry->second;
+  Identity identity;
+  Known known;
+  if (identify(noted->method, identity)) known = read(identity);
+  const std::uint32_t id = methods_.id_of({.class_name = std::string(noted->class_name),
+                                           .source_file = std::string(noted->source_file),
+                                           .name = std::string(noted->name),
+                                           .descriptor = std::string(noted->descriptor),
+                                           .access_flags = noted->access_flags});
+  // The address may be that of another method by now.
+  if (known.entry.id == id && known.entry.code == noted->code) {
+    entry->second = std::move(known.entry);
+  } else {
+    entry->second = {.id = id, .code = noted->code, .code_size = noted->code_size, .lines = {}};
+  }
+  return entry->second;
+}
+
 // Each read is a system call, so structs are read whole.
 bool MethodTable::identify(std::uint64_t method, Identity& identity) const {
   if (method % 8 != 0) return false;

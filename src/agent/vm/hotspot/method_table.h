@@ -10,12 +10,14 @@
 
 #include "agent/session/sampled_methods.h"
 #include "agent/vm/hotspot/layout.h"
+#include "agent/vm/hotspot/method_log.h"
 
 namespace sonde::agent::hotspot {
 
 class MethodTable {
  public:
-  MethodTable(const Layout& layout, SampledMethods& methods) : layout_(layout), methods_(methods) {}
+  MethodTable(const Layout& layout, const MethodLog& log, SampledMethods& methods)
+      : layout_(layout), log_(log), methods_(methods) {}
 
   struct Line {
     std::uint16_t bci;
@@ -34,11 +36,13 @@ class MethodTable {
     }
   };
   const Entry& find(std::uint64_t method);
+  // Of a method that a handler noted; its line numbers are known if it is still there.
+  const Entry& logged(std::uint64_t place);
 
   // Classes were unloaded or changed.
   void doubt() { ++epoch_; }
 
-  [[nodiscard]] std::uint64_t memory_bytes() const { return entries_.size() * 160; }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return (entries_.size() + logged_.size()) * 160; }
 
  private:
   struct Known {
@@ -56,8 +60,10 @@ class MethodTable {
   [[nodiscard]] std::vector<Line> read_lines(const Identity& identity) const;
 
   const Layout layout_;
+  const MethodLog& log_;
   SampledMethods& methods_;
   std::unordered_map<std::uint64_t, Known> entries_;
+  std::unordered_map<std::uint64_t, Entry> logged_;  // by place in the log
   std::uint32_t epoch_ = 0;
 };
 

@@ -19,6 +19,7 @@ namespace sonde::agent::hotspot {
 namespace {
 
 constinit const CodeCache* g_cache = nullptr;
+constinit MethodLog* g_methods = nullptr;
 constinit FrozenLayout g_frozen;
 constinit FrameCache g_frames;
 
@@ -113,6 +114,12 @@ class Walk {
 
   void note(FrameKind kind, std::uint64_t what, std::uint64_t value) SIGNAL_SAFE {
     sample_.frames()[sample_.depth++] = RawFrame::make(kind, what, value);
+  }
+
+  void note_method(std::uint64_t method, std::uint64_t bcp) SIGNAL_SAFE {
+    const std::uint64_t place = g_methods->place_of(method, bcp);
+    if (place != 0) return note(FrameKind::kLogged, place, bcp);
+    note(FrameKind::kInterpreted, method, bcp);
   }
 
   void mark() SIGNAL_SAFE {
@@ -213,8 +220,8 @@ class Walk {
     }
     if (pc_ != skeleton_pc_) {
       skeleton_pc_ = 0;
-      note(FrameKind::kInterpreted, word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
-           word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
+      note_method(word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
+                  word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
     }
     return go_to(return_pc, sender_sp, word(fp_)) ? Step::kNext : Step::kBroken;
   }
@@ -225,7 +232,7 @@ class Walk {
     const bool is_pushed = cache_.contains(word(sp_));
     const std::uint64_t return_pc = is_pushed ? word(sp_) : reg(REG_RAX);
     const std::uint64_t sender_sp = is_pushed ? sp_ + kWord : reg(REG_R13);
-    note(FrameKind::kInterpreted, reg(REG_RBX), 0);
+    note_method(reg(REG_RBX), 0);
     return go_to(return_pc, sender_sp, fp_) ? Step::kNext : Step::kBroken;
   }
 
@@ -364,8 +371,8 @@ class Walk {
         const std::uint64_t link = sp - 2 * kWord;
         const std::uint64_t fp = link + load<std::uint64_t>(link) * kWord;
         if (!is_in_chunk(fp) || !is_in_chunk(fp + kInterpretedBcp * 8LL)) return false;
-        note(FrameKind::kInterpreted, load<std::uint64_t>(fp + kInterpretedMethod * 8LL),
-             load<std::uint64_t>(fp + kInterpretedBcp * 8LL));
+        note_method(load<std::uint64_t>(fp + kInterpretedMethod * 8LL),
+                    load<std::uint64_t>(fp + kInterpretedBcp * 8LL));
         const std::uint64_t locals = fp + load<std::uint64_t>(fp + kInterpretedLocals * 8LL) * kWord;
         if (locals + kWord >= end) return true;
         unextended = fp + load<std::uint64_t>(fp + kInterpretedSenderSp * 8LL) * kWord;
@@ -406,6 +413,7 @@ class Walk {
   std::uint64_t native_end_ = 0;
   std::uint64_t next_mark_ = 0;
   std::uint64_t skeleton_pc_ = 0;  // where frames return to that have no methods yet; 0: there are none
+  std::uint32_t same_ = 0;         // entries that the sample has in common with the one before
   bool skipped_skeletons_ = false;
   bool is_top_ = true;
 };
@@ -413,6 +421,7 @@ class Walk {
 }  // namespace
 
 void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
+void set_method_log(MethodLog& log) { g_methods = &log; }
 void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
 
 std::uint64_t walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
