@@ -136,6 +136,21 @@ class TestArena {
   [[nodiscard]] T& at(std::uint64_t offset) {
     return *reinterpret_cast<T*>(words_.data() + offset / 8);
   }
+  // Of CPU samples.
+  void add_hot(const std::vector<HotEntry>& methods, const std::vector<HotEntry>& edges) {
+    const std::uint64_t offset = size();
+    words_.resize(words_.size() + 2 * sizeof(HotTable) / 8);
+    auto& table = at<HotTable>(offset);
+    for (const HotEntry& entry : methods) {
+      table.samples += entry.samples;
+      table.methods[table.method_count++] = entry;
+    }
+    for (const HotEntry& entry : edges) table.edges[table.edge_count++] = entry;
+    header().sampling.hot = kBase + offset;
+    header().capacity = size();
+    header().next.store(size());
+    header().reserved.store(size());
+  }
   // Bytecodes as drawn are samples; `executed` has what the threads of each tree executed.
   void make_sampled(const std::vector<std::uint64_t>& executed) {
     header().flags |= kSampled;

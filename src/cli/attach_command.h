@@ -38,6 +38,7 @@ int ctl(const CtlOptions& options, const Console& console);
 struct TopOptions {
   std::string target;        // a process, or the folder of a live recording
   std::uint32_t frames = 0;  // screens until it ends by itself; 0: it does not
+  bool hot = false;          // begin with the hottest methods and calls
   RunOptions recording;      // begun if the process is not recorded yet; thrown away at the end unless `out` is set
 };
 int top(const TopOptions& options, const Console& console);

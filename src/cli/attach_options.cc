@@ -45,9 +45,11 @@ void add_top(CLI::App& parent, TopOptions& options, Command& chosen) {
   app->add_option("--mode", options.recording.mode, "What to record if nothing is recorded yet")->capture_default_str();
   app->add_option("-o,--output", options.recording.out, "Keep what was recorded for this view")->type_name("FILE");
   app->add_option("--frames", options.frames, "End after so many screens, one per second")->type_name("N");
+  app->add_flag("--hot", options.hot, "Begin with the hottest methods and calls of the samples");
   app->footer(
       "Refreshed every second from the recording's memory, without work in the program. Keys: m next metric, s next\n"
-      "order, b rows by method, class, package or thread, c w e f start and stop a mode, q quit.\n\n"
+      "order, b rows by method, class, package or thread, h hottest methods and calls, c w e f start and stop a mode,\n"
+      "q quit.\n\n"
       "Examples:\n"
       "  sonde top 4711\n"
       "  sonde top app.sonde.live\n"

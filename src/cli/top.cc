@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cli/attach_command.h"
 #include "cli/attached_recording.h"
+#include "cli/hot_view.h"
 #include "cli/terminal.h"
 #include "cli/top_view.h"
 #include "store/store.h"
@@ -93,8 +94,11 @@ std::string toggle(Watched& watched, const ModesOn& on, const std::string& mode)
 
 class Top {
  public:
-  Top(Watched watched, const Console& console, std::uint32_t frames)
-      : watched_(std::move(watched)), console_(console), frames_(frames) {}
+  Top(Watched watched, const Console& console, const TopOptions& options)
+      : watched_(std::move(watched)),
+        console_(console),
+        frames_(options.frames),
+        shown_(options.hot ? Shown::kHotCpu : Shown::kRates) {}
 
   // Until the user or the recording ends it.
   int run(bool on_terminal) {
@@ -113,7 +117,23 @@ class Top {
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
  private:
-  bool look() {
+  enum class Shown : std::uint8_t { kRates, kHotCpu, kHotWall };
+
+  bool look() { return shown_ == Shown::kRates ? look_at_profile() : look_at_hot(); }
+
+  // Whether the program still runs is told by the tables as well as by its agent.
+  bool look_at_hot() {
+    auto reader = arena::Reader::open(watched_.folder / store::kArenaFile);
+    if (!reader.ok()) {
+      problem_ = reader.error();
+      return false;
+    }
+    const bool goes_on = reader->summary().state != arena::State::kEnded || frames_ != 0;
+    hot_ = std::move(*reader);
+    return goes_on;
+  }
+
+  bool look_at_profile() {
     auto profile = store::open(watched_.folder);
     if (!profile.ok()) {
       problem_ = profile.error();
@@ -127,14 +147,20 @@ class Top {
     return watched_.agent() != nullptr || profile->recording.state != profile::State::kEnded || frames_ != 0;
   }
 
+  [[nodiscard]] std::string screen(const Console& console, std::size_t height) const {
+    if (shown_ == Shown::kRates || !hot_) return view_.screen(console, height, modes_.text(), notice_);
+    const bool is_cpu = shown_ == Shown::kHotCpu;
+    return hot_screen(*hot_, is_cpu ? arena::SampleTreeKind::kCpu : arena::SampleTreeKind::kWall, console, height);
+  }
+
   void show(bool on_terminal) {
     Console console = console_;
     if (on_terminal) {
       const Terminal::Size size = Terminal::size();
       console.width = size.width;
-      return Terminal::show(view_.screen(console, size.height, modes_.text(), notice_));
+      return Terminal::show(screen(console, size.height));
     }
-    console_.data(view_.screen(console, kPlainLines, modes_.text(), notice_) + "\n");
+    console_.data(screen(console, kPlainLines) + "\n");
     static_cast<void>(console_.flush());
   }
 
@@ -161,6 +187,7 @@ class Top {
       case 'm': view_.next_metric(); break;
       case 's': view_.next_sort(); break;
       case 'b': view_.next_grouping(); break;
+      case 'h': shown_ = static_cast<Shown>((static_cast<std::size_t>(shown_) + 1) % 3); break;
       case 'c': notice_ = toggle(watched_, modes_, "cpu"); break;
       case 'w': notice_ = toggle(watched_, modes_, "wall"); break;
       case 'e': notice_ = toggle(watched_, modes_, "exact"); break;
@@ -175,6 +202,8 @@ class Top {
   Watched watched_;
   const Console& console_;
   const std::uint32_t frames_;
+  Shown shown_;
+  std::optional<arena::Reader> hot_;  // of the last look
   TopView view_;
   ModesOn modes_;
   std::string notice_;
@@ -211,7 +240,7 @@ int top(const TopOptions& options, const Console& console) {
     return kFailed;
   }
   const bool on_terminal = ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
-  Top top(std::move(*watched), console, options.frames);
+  Top top(std::move(*watched), console, options);
   int code = top.run(on_terminal);
   if (top.problem()) console.fail("top", *top.problem(), "`sonde report` may say more");
   if (top.watched().own) code = std::max(code, finish(*top.watched().own, options.recording.out, console));

@@ -20,7 +20,7 @@ using profile::Metric;
 constexpr Grouping kGroupings[] = {Grouping::kMethod, Grouping::kClass, Grouping::kPackage, Grouping::kThread};
 constexpr const char* kGroupingNames[] = {"method", "class", "package", "thread"};
 constexpr const char* kSortNames[] = {"now", "self", "total"};
-constexpr const char* kKeys = "m metric  s sort  b by  c cpu  w wall  e exact  f exact:flat  q quit";
+constexpr const char* kKeys = "m metric  s sort  b by  h hot  c cpu  w wall  e exact  f exact:flat  q quit";
 constexpr std::size_t kLinesAround = 6;
 
 std::size_t index_of(Grouping grouping) {
@@ -35,7 +35,12 @@ std::string rate_text(Metric metric, std::uint64_t amount, std::uint64_t ns) {
   return rounded(static_cast<std::uint64_t>(per_second)) + "/s";
 }
 
-// Lines of at most that many characters, and exactly so many lines.
+std::uint64_t own_ns_of(const profile::Recording& recording) {
+  return recording.own_cpu_ns + recording.time_sampling.handler_ns + recording.time_sampling.decoder_cpu_ns;
+}
+
+}  // namespace
+
 std::string fitted(const std::string& text, std::size_t width, std::size_t height) {
   std::string result;
   std::size_t lines = 0;
@@ -49,12 +54,6 @@ std::string fitted(const std::string& text, std::size_t width, std::size_t heigh
   for (; lines < height; ++lines) result += "\n";
   return result;
 }
-
-std::uint64_t own_ns_of(const profile::Recording& recording) {
-  return recording.own_cpu_ns + recording.time_sampling.handler_ns + recording.time_sampling.decoder_cpu_ns;
-}
-
-}  // namespace
 
 void TopView::next_metric() {
   const auto found = std::ranges::find(metrics_, metric_);

@@ -15,6 +15,9 @@
 
 namespace sonde::cli {
 
+// Lines of at most that many characters (0: any number), and exactly so many lines.
+std::string fitted(const std::string& text, std::size_t width, std::size_t height);
+
 enum class TopSort : std::uint8_t { kNow, kSelf, kTotal };
 
 class TopView {

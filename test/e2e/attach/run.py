@@ -13,6 +13,7 @@ Exit code 1: a case failed. 77: something needed is not built.
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import socket
 import statistics
@@ -403,6 +404,9 @@ def top(case):
         case.check(f"top: {done.code} {done.stderr}", done.code == 0)
         case.check(f"no method of the program:\n{done.stdout}", "Steady." in done.stdout and "modes on: cpu" in done.stdout)
         case.check("the recording goes on", not status(case.sonde, program.pid)["recording"])
+        hot = execute([case.sonde, "top", program.pid, "--mode", "cpu:1ms", "--frames", "3", "--hot"]).stdout
+        case.check(f"no hot methods or calls:\n{hot}", re.search(r"hot methods\n.*% .* Steady\.", hot) and "hot calls\n" in hot
+                   and re.search(r"% .* \S+ -> \S+", hot))
         if shutil.which("tmux") is None:
             raise Skipped("no tmux")
         tmux = ["tmux", "-L", f"sonde-{os.getpid()}"]
@@ -424,6 +428,12 @@ def top(case):
             wait_until("wall", lambda: "modes on: cpu,wall" in screen(), 5)
             press("m")
             wait_until("another metric", lambda: "wall_ns" in screen() or "samples" in screen(), 5)
+            press("h")
+            wait_until("hot methods", lambda: "hot methods" in screen() and "CPU time" in screen(), 5)
+            press("h")
+            wait_until("hot methods by wall time", lambda: "wall-clock time" in screen(), 5)
+            press("h")
+            wait_until("rates", lambda: "by class" in screen(), 5)
             press("q")
             wait_until("the end", lambda: "by class" not in screen(), 5)
             case.check("the recording goes on", not status(case.sonde, program.pid)["recording"])
