@@ -53,6 +53,8 @@ void SlotTable::release(ThreadSlot& slot) {
   slot.cpu_ns = 0;
   std::memset(slot.trees, 0, sizeof slot.trees);
   slot.path = {};
+  slot.last_frames = {};
+  slot.last_walk.forget();
   slot.marks = {};
   slot.pending_wall_ns.store(0);
   slot.last_anchor_sp = slot.last_anchor_pc = slot.last_cpu_ns = 0;

@@ -270,6 +270,29 @@ def case_virtual(case):
     case.check_complete(recording.status(), 0.5)
 
 
+def case_callers(case):
+    """Frames that lie where others lay a moment before are not taken for those (last_walk.h)."""
+    recording = case.run("cpu:200us", "Callers", 2 if case.quick else 10, jvm=["-XX:-Inline"])
+    case.check_complete(recording.status(), 0.5)
+    turns = {"burn0": 5, "burn1": 20, "burn2": 40, "burn3": 59}
+    wrong, seen = [], dict.fromkeys(turns, 0)
+    for line in recording.export("samples"):
+        stack, _, count = line.rpartition(" ")
+        frames = [frame.split("(")[0].rpartition(".")[2] for frame in stack.split(";")]
+        ends = [frame for frame in frames if frame in turns]
+        if not ends:
+            continue
+        calls = [frame for frame in frames if frame in ("left", "right")]
+        expected = ["left"] * 61
+        expected[61 - turns[ends[0]]] = "right"
+        seen[ends[0]] += int(count)
+        if calls != expected:
+            wrong.append(f"{count} x {ends[0]}: {' '.join(calls)}")
+    case.note += f" {sum(seen.values())} stacks;"
+    case.check(f"stacks that were never there: {wrong[:5]}", not wrong)
+    case.check(f"samples in {seen}", min(seen.values()) > 50)
+
+
 def case_redefined(case):
     """Methods whose class changes under the samples keep their names."""
     jar = case.classes.parent / "redefine.jar"

@@ -100,6 +100,10 @@ class Recording:
     def report(self, *options):
         return json.loads(self._read("report", self.path, "--top", "0", "--json", *options))
 
+    def export(self, metric):
+        """Lines of collapsed stacks."""
+        return self._read("export", self.path, "--to", "collapsed", "--metric", metric).splitlines()
+
     def sums(self, *options):
         """{pkg/Class.method: (calls, bytecodes)}, overloads added up."""
         sums = collections.defaultdict(lambda: (0, 0))
