@@ -18,6 +18,13 @@ namespace {
 // Written by [agent] when events are opened and closed, read by [signal].
 constinit std::atomic<ThreadSlot*> g_slot_by_fd[kMaxPerfFd] = {};
 
+// Changing a period is a system call, so it is not done more often than this.
+constexpr std::uint64_t kVaryEveryNs = 4'000'000;
+
+std::uint32_t samples_to_vary(std::uint64_t interval_ns) SIGNAL_SAFE {
+  return interval_ns >= kVaryEveryNs ? 1 : static_cast<std::uint32_t>(kVaryEveryNs / interval_ns);
+}
+
 // The kernel's name for the CPU clock of any thread of this process.
 clockid_t cpu_clock_of(pid_t tid) { return static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | 6U); }
 
@@ -71,6 +78,9 @@ bool CpuClock::start(ThreadSlot& slot) const {
 }
 
 bool CpuClock::start_event(ThreadSlot& slot) const {
+  slot.period_ns = interval_ns_;
+  slot.samples_to_vary = samples_to_vary(interval_ns_);
+  slot.random = static_cast<std::uint64_t>(slot.tid) * 0x9e3779b97f4a7c15 ^ monotonic_ns();
   const int fd = open_event(slot.tid, source_ == Source::kPerf);
   if (fd < 0) return false;
   const f_owner_ex owner{.type = F_OWNER_TID, .pid = slot.tid};
@@ -79,13 +89,14 @@ bool CpuClock::start_event(ThreadSlot& slot) const {
     close(fd);
     return false;
   }
-  slot.perf_fd = fd;
+  slot.perf_fd.store(fd, std::memory_order_relaxed);
   g_slot_by_fd[fd].store(&slot, std::memory_order_release);  // pairs with slot_of_event
   ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
   return true;
 }
 
 bool CpuClock::start_timer(ThreadSlot& slot) const {
+  slot.period_ns = interval_ns_;
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal_;
@@ -99,12 +110,22 @@ bool CpuClock::start_timer(ThreadSlot& slot) const {
   return timer_settime(slot.timer, 0, &times, nullptr) == 0;
 }
 
+void CpuClock::vary(ThreadSlot& slot, std::uint64_t interval_ns) SIGNAL_SAFE {
+  const int fd = slot.perf_fd.load(std::memory_order_relaxed);
+  if (fd < 0 || --slot.samples_to_vary != 0) return;
+  slot.samples_to_vary = samples_to_vary(interval_ns);
+  slot.random = slot.random * 6364136223846793005 + 1442695040888963407;
+  // Three quarters to five quarters of the interval.
+  std::uint64_t period = interval_ns * 3 / 4 + (slot.random >> 33) % (interval_ns / 2 + 1);
+  if (syscall(SYS_ioctl, fd, PERF_EVENT_IOC_PERIOD, &period) == 0) slot.period_ns = period;
+}
+
 void CpuClock::stop(ThreadSlot& slot) {
-  if (slot.perf_fd >= 0) {
-    ioctl(slot.perf_fd, PERF_EVENT_IOC_DISABLE, 0);
-    g_slot_by_fd[slot.perf_fd].store(nullptr, std::memory_order_release);
-    close(slot.perf_fd);
-    slot.perf_fd = -1;
+  // First of all handlers are to find no event: a file that is opened next has its number.
+  if (const int fd = slot.perf_fd.exchange(-1); fd >= 0) {
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    g_slot_by_fd[fd].store(nullptr, std::memory_order_release);
+    close(fd);
   }
   if (slot.has_timer) {
     timer_delete(slot.timer);

@@ -32,6 +32,10 @@ class CpuClock {
   // No signal is sent after this; one may be under way.
   static void stop(ThreadSlot& slot);
 
+  // [signal] On the slot's thread, with each sample: now and then another period, by chance and around the interval. A
+  // program whose own loop takes about as long as a few intervals would otherwise be met at the same few places of it.
+  static void vary(ThreadSlot& slot, std::uint64_t interval_ns) SIGNAL_SAFE;
+
   // CPU time the thread has used since it started; 0 if it has ended.
   static std::uint64_t cpu_time_ns(const ThreadSlot& slot);
 

@@ -83,9 +83,9 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
   const std::uint64_t begin = __builtin_ia32_rdtsc();
   // A timer that the kernel's tick holds back says how often it would have come.
   const std::uint32_t count = info.si_code == SI_TIMER ? 1 + static_cast<std::uint32_t>(info.si_overrun) : 1;
-  const std::uint64_t weight_ns = kind == SampleKind::kCpu
-                                      ? count * g_sampler.options.cpu_interval_ns
-                                      : slot.pending_wall_ns.exchange(0, std::memory_order_relaxed);
+  const std::uint64_t weight_ns =
+      kind == SampleKind::kCpu ? count * slot.period_ns : slot.pending_wall_ns.exchange(0, std::memory_order_relaxed);
+  if (kind == SampleKind::kCpu) CpuClock::vary(slot, g_sampler.options.cpu_interval_ns);
   RawSample* sample = slot.ring.try_reserve();
   if (sample == nullptr) {
     slot.dropped.fetch_add(count, std::memory_order_relaxed);

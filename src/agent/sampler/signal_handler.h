@@ -28,7 +28,7 @@ struct HandlerOptions {
 // there for good: a signal that is under way when sampling stops would end the process if nobody handled it.
 bool install_handler(const HandlerOptions& options);
 void enable_handler();
-// Returns when no handler runs any more. Timers should be stopped by then, else they interrupt for nothing.
+// Returns when no handler runs any more. Until the clocks are stopped they interrupt for nothing.
 void disable_handler();
 
 // The histogram of what handling one sample took.

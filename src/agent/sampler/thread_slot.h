@@ -34,6 +34,12 @@ struct ThreadSlot {
   std::atomic<std::uint64_t> pending_wall_ns{0};  // since the last sample: a signal may be late
   std::atomic<bool> cpu_moved{false};             // it used the CPU since the last visit
 
+  // Of the CPU clock; the handler changes the period (CpuClock::vary).
+  std::atomic<int> perf_fd{-1};
+  std::uint64_t period_ns = 0;        // CPU time that the next sample stands for
+  std::uint32_t samples_to_vary = 0;  // until the period changes
+  std::uint64_t random = 0;
+
   // Written by [signal] on the slot's thread.
   SampleRing ring;
   LastWalk last_walk;
@@ -47,7 +53,6 @@ struct ThreadSlot {
   State state = State::kFree;
   bool is_internal = false;  // of the JVM: garbage collector, compiler
   std::string name;
-  int perf_fd = -1;
   bool has_timer = false;
   timer_t timer = nullptr;
   clockid_t cpu_clock = 0;

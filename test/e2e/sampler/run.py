@@ -146,8 +146,7 @@ def case_threads(case):
 def case_native(case):
     """Time in native code: the shares of the Java methods that call it, and the functions themselves."""
     recording = case.run("cpu:1ms,native", "Shares", 1 if case.quick else 6, 1, 3, "native")
-    # The program's loop takes a few intervals, so that samples fall into step with it (docs/design/0006, "Intervals").
-    check_shares(case, recording, slack=0.15)
+    check_shares(case, recording)
     case.check_complete(recording.status(), 0.5)
     sums = methods(recording.report("--metric", "samples"))
     # From the innermost loop of zlib out to the function that Java called.
