@@ -14,6 +14,8 @@
 #include <atomic>
 
 #include "agent/vm/hotspot/frame_cache.h"
+#include "agent/vm/hotspot/frame_notes.h"
+#include "agent/vm/hotspot/frozen_walk_x64.h"
 
 namespace sonde::agent::hotspot {
 namespace {
@@ -26,7 +28,6 @@ constinit FrameCache g_frames;
 constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
 constexpr int kNativeFrames = 64;
-constexpr int kMaxChunks = 1000;
 
 #ifdef SONDE_FAULT_INJECTION
 // One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
@@ -117,13 +118,7 @@ class Walk {
   }
 
   void note(FrameKind kind, std::uint64_t what, std::uint64_t value) SIGNAL_SAFE {
-    sample_.frames()[sample_.depth++] = RawFrame::make(kind, what, value);
-  }
-
-  void note_method(std::uint64_t method, std::uint64_t bcp) SIGNAL_SAFE {
-    const std::uint64_t place = g_methods->place_of(method, bcp);
-    if (place != 0) return note(FrameKind::kLogged, place, bcp);
-    note(FrameKind::kInterpreted, method, bcp);
+    note_frame(sample_, kind, what, value);
   }
 
   void mark() SIGNAL_SAFE {
@@ -223,7 +218,7 @@ class Walk {
     }
     if (pc_ != skeleton_pc_) {
       skeleton_pc_ = 0;
-      note_method(word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
+      note_method(sample_, *g_methods, word(fp_ + static_cast<std::uint64_t>(kInterpretedMethod * 8)),
                   word(fp_ + static_cast<std::uint64_t>(kInterpretedBcp * 8)));
     }
     return go_to(return_pc, sender_sp, word(fp_)) ? Step::kNext : Step::kBroken;
@@ -235,7 +230,7 @@ class Walk {
     const bool is_pushed = cache_.contains(word(sp_));
     const std::uint64_t return_pc = is_pushed ? word(sp_) : reg(REG_RAX);
     const std::uint64_t sender_sp = is_pushed ? sp_ + kWord : reg(REG_R13);
-    note_method(reg(REG_RBX), 0);
+    note_method(sample_, *g_methods, reg(REG_RBX), 0);
     return go_to(return_pc, sender_sp, fp_) ? Step::kNext : Step::kBroken;
   }
 
@@ -347,16 +342,7 @@ class Walk {
     return walk_frozen() ? Step::kEnd : Step::kFrozen;
   }
 
-  [[nodiscard]] std::uint64_t oop_at(std::uint64_t address) const SIGNAL_SAFE {
-    if (!g_frozen.oops_are_narrow) return load<std::uint64_t>(address);
-    const std::uint64_t narrow = load<std::uint32_t>(address);
-    return narrow == 0 ? 0 : g_frozen.oop_base + (narrow << g_frozen.oop_shift);
-  }
-  [[nodiscard]] bool is_object(std::uint64_t oop) const SIGNAL_SAFE {
-    return oop % 8 == 0 && oop >= g_frozen.heap_low && oop + 256 < g_frozen.heap_high;
-  }
-
-  // The callers of the frames on the stack, innermost chunk first. False if not all of them can be read.
+  // The callers of the frames on the stack. False if not all of them can be read.
   bool walk_frozen() SIGNAL_SAFE {
     const auto state = load<std::uint32_t>(slot_.java_thread + layout_.thread_state);
     const auto entry = load<std::uint64_t>(slot_.java_thread + g_frozen.thread_entry);
@@ -364,59 +350,7 @@ class Walk {
     if (!g_frozen.is_known || (state != kThreadInJava && state != kThreadInVm) || !is_on_stack(entry, kEntrySize)) {
       return false;
     }
-    const auto continuation = load<std::uint64_t>(entry + kEntryContinuation);
-    if (!is_object(continuation)) return false;
-    std::uint64_t chunk = oop_at(continuation + g_frozen.continuation_tail);
-    for (int i = 0; chunk != 0 && i < kMaxChunks; ++i) {
-      if (!is_object(chunk) || !walk_chunk(chunk)) return false;
-      chunk = oop_at(chunk + g_frozen.chunk_parent);
-    }
-    return chunk == 0;
-  }
-
-  // stackChunkFrameStream.inline.hpp. Offsets inside interpreted frames are relative to their frame pointer.
-  bool walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
-    const std::uint64_t klass =
-        g_frozen.klass_base + (std::uint64_t{load<std::uint32_t>(chunk + 8)} << g_frozen.klass_shift);
-    const std::uint64_t stack = chunk + (load<std::uint32_t>(klass + g_frozen.klass_layout) & ~7U);
-    const auto size = load<std::int32_t>(chunk + g_frozen.chunk_size);
-    const auto first = load<std::int32_t>(chunk + g_frozen.chunk_sp);
-    const auto bottom = load<std::int32_t>(chunk + g_frozen.chunk_bottom);
-    if (stack - chunk > 256 || first < 0 || first > bottom || bottom > size ||
-        stack + static_cast<std::uint64_t>(size) * kWord > g_frozen.heap_high) {
-      return false;
-    }
-    const std::uint64_t begin = stack;
-    const std::uint64_t end = stack + static_cast<std::uint64_t>(bottom) * kWord;
-    std::uint64_t sp = stack + static_cast<std::uint64_t>(first) * kWord;
-    std::uint64_t unextended = sp;
-    const auto is_in_chunk = [&](std::uint64_t address) {
-      return address >= begin && address < end && address % 8 == 0;
-    };
-    while (sp < end && sample_.depth < kMaxDepth) {
-      if (!is_in_chunk(sp - 2 * kWord)) return false;
-      const auto pc = load<std::uint64_t>(sp - kWord);
-      if (cache_.is_interpreter(pc)) {
-        const std::uint64_t link = sp - 2 * kWord;
-        const std::uint64_t fp = link + load<std::uint64_t>(link) * kWord;
-        if (!is_in_chunk(fp) || !is_in_chunk(fp + kInterpretedBcp * 8LL)) return false;
-        note_method(load<std::uint64_t>(fp + kInterpretedMethod * 8LL),
-                    load<std::uint64_t>(fp + kInterpretedBcp * 8LL));
-        const std::uint64_t locals = fp + load<std::uint64_t>(fp + kInterpretedLocals * 8LL) * kWord;
-        if (locals + kWord >= end) return true;
-        unextended = fp + load<std::uint64_t>(fp + kInterpretedSenderSp * 8LL) * kWord;
-        if (fp + 2 * kWord <= sp) return false;
-        sp = fp + 2 * kWord;
-        continue;
-      }
-      const std::uint64_t blob = cache_.blob_of(pc);
-      if (blob == 0 || !cache_.is_nmethod(blob) || cache_.frame_size(blob) < 2) return false;
-      note(FrameKind::kCompiled, pc, cache_.compile_id(blob));
-      const std::uint64_t next = unextended + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
-      if (next <= sp) return false;
-      sp = unextended = next;
-    }
-    return sp >= end;
+    return FrozenWalk(g_frozen, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
   // The return address is on top of the stack, above the saved rbp, or where the anchor says.
