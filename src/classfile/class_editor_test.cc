@@ -163,6 +163,21 @@ TEST(ClassEditor, AFullConstantPoolIsAnErrorAndNotAWrongIndex) {
   EXPECT_TRUE(std::ranges::equal(editor.write().value(), bytes)) << "a new open() starts afresh";
 }
 
+TEST(ConstantPool, KnowsConstantsThatAreNotEqualToThemselves) {
+  const auto has_nan = [](auto&& add) {
+    testing::TestClass cls;
+    testing::assemble(cls, "return");
+    add(cls);
+    const ClassBytes bytes = cls.bytes();
+    return ClassFile::parse(bytes)->pool().has_nan();
+  };
+  constexpr std::int64_t kNan = 0x7ff8'0000'0000'0000;
+  EXPECT_TRUE(has_nan([](testing::TestClass& cls) { cls.double_bits(kNan); }));
+  EXPECT_TRUE(has_nan([](testing::TestClass& cls) { cls.float_bits(0xffc0'0001); }));
+  EXPECT_FALSE(has_nan([](testing::TestClass& cls) { cls.long_integer(kNan); }));
+  EXPECT_FALSE(has_nan([](testing::TestClass& cls) { cls.double_bits(0x7ff0'0000'0000'0000); })) << "infinity";
+}
+
 TEST(ClassFile, OneObjectServesForManyClasses) {
   const ClassBytes three = with_three_methods();
   ClassFile cls;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <string>
 
 namespace sonde::classfile {
@@ -259,6 +261,15 @@ PoolIndex ConstantPool::reference_index(PoolIndex index) const {
 
 std::uint16_t ConstantPool::bootstrap_index(PoolIndex index) const {
   return is(index, Tag::kDynamic) || is(index, Tag::kInvokeDynamic) ? u2_at(index, 1).value() : 0;
+}
+
+bool ConstantPool::has_nan() const {
+  for (std::uint32_t i = 1; i < count(); ++i) {
+    const PoolIndex index(static_cast<std::uint16_t>(i));
+    if (is(index, Tag::kFloat) && std::isnan(std::bit_cast<float>(u4_value(index)))) return true;
+    if (is(index, Tag::kDouble) && std::isnan(std::bit_cast<double>(u8_value(index)))) return true;
+  }
+  return false;
 }
 
 }  // namespace sonde::classfile

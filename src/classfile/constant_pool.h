@@ -87,6 +87,8 @@ class ConstantPool {
   [[nodiscard]] std::uint8_t reference_kind(PoolIndex index) const;    // MethodHandle
   [[nodiscard]] PoolIndex reference_index(PoolIndex index) const;      // MethodHandle
   [[nodiscard]] std::uint16_t bootstrap_index(PoolIndex index) const;  // Dynamic, InvokeDynamic
+  // Whether a Float or Double in it is not equal to itself.
+  [[nodiscard]] bool has_nan() const;
 
  private:
   // Tight loops: inlined they would have too few registers.

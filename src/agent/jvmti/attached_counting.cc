@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agent/jvmti/frames_alive.h"
+#include "agent/jvmti/growing_pools.h"
 #include "agent/session/nowhere.h"
 
 namespace sonde::agent {
@@ -15,6 +16,7 @@ namespace {
 // What stays from one recording to the next.
 MethodTable g_methods;
 MethodNumbers g_numbers;
+GrowingPools g_growing;
 
 std::shared_mutex g_events;  // held shared while an event is handled; guards what follows
 AttachedCounting* g_counting = nullptr;
@@ -62,7 +64,7 @@ Result<void> AttachedCounting::start(JNIEnv* jni) {
   switch_event(jvmti_, JVMTI_EVENT_THREAD_END, JVMTI_ENABLE);
   if (has_virtual_threads(jvmti_)) switch_event(jvmti_, kVirtualThreadEnd, JVMTI_ENABLE);
   switch_event(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_ENABLE);
-  retransform(jni);
+  change_classes(jni);
   if (costs_.refused != 0) arena_.count(Counter::kClassesRefused, std::exchange(costs_.refused, 0));
   open_gate(jni);
   return {};
@@ -90,6 +92,7 @@ Result<void> AttachedCounting::ask_for_events() {
   wanted.can_generate_all_class_hook_events = 1;
   wanted.can_retransform_classes = 1;
   wanted.can_retransform_any_class = 1;
+  wanted.can_get_constant_pool = 1;
   if (has_virtual_threads(jvmti_)) want_virtual_threads(wanted);
   jvmtiEventCallbacks callbacks{};
   callbacks.ThreadEnd = on_thread_end;
@@ -99,10 +102,28 @@ Result<void> AttachedCounting::ask_for_events() {
   return Error{ErrorCode::kUnsupported, "the JVM does not let its classes be changed"};
 }
 
-void AttachedCounting::retransform(JNIEnv* jni) {
-  retransform_loaded(
-      jvmti_, jni, [&](std::string_view class_name, jobject loader) { return is_selected(jni, class_name, loader); },
-      costs_);
+void AttachedCounting::change_classes(JNIEnv* jni) {
+  const auto is_changed = [&](jclass cls, std::string_view class_name, jobject loader) {
+    if (!is_selected(jni, class_name, loader)) return false;
+    if (!g_growing.has(class_name) || has_room_in_pool(jvmti_, cls)) return true;
+    ++costs_.refused;
+    return false;
+  };
+  retransform_loaded(jvmti_, jni, is_changed, costs_);
+}
+
+// Nobody listens to the hook any more. While it is on, the JVM keeps its copies of class files, and they should not
+// stay, either.
+void AttachedCounting::restore_classes(JNIEnv* jni) {
+  const auto restore = [&](bool is_growing) {
+    const auto is_changed = [&](jclass, std::string_view class_name, jobject loader) {
+      return is_selected(jni, class_name, loader) && g_growing.has(class_name) == is_growing;
+    };
+    retransform_loaded(jvmti_, jni, is_changed, costs_);
+  };
+  restore(true);
+  switch_event(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_DISABLE);
+  restore(false);
 }
 
 void AttachedCounting::open_gate(JNIEnv* jni) {
@@ -127,12 +148,11 @@ void AttachedCounting::shut_gate(JNIEnv* jni) {
 
 void AttachedCounting::stop(JNIEnv* jni) {
   vm_ends(jni);
-  switch_event(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_DISABLE);
   switch_event(jvmti_, JVMTI_EVENT_THREAD_END, JVMTI_DISABLE);
   if (has_virtual_threads(jvmti_)) switch_event(jvmti_, kVirtualThreadEnd, JVMTI_DISABLE);
-  retransform(jni);
-  runtime_->set_counting(jni, nullptr);
   set_listener(nullptr);
+  restore_classes(jni);
+  runtime_->set_counting(jni, nullptr);
 }
 
 void AttachedCounting::vm_ends(JNIEnv* jni) {
@@ -165,6 +185,7 @@ bool AttachedCounting::is_selected(JNIEnv* jni, std::string_view class_name, job
 void AttachedCounting::class_loaded(JNIEnv* jni, jobject loader, Bytes bytes, jint* new_size,
                                     unsigned char** new_bytes) {
   instrumenter_->rewrite(bytes, is_jdk_loader(jni, loader), [&](Bytes result) {
+    g_growing.note(instrumenter_->current());
     unsigned char* copy = nullptr;
     if (jvmti_->Allocate(static_cast<jlong>(result.size()), &copy) != JVMTI_ERROR_NONE) return;
     std::memcpy(copy, result.data(), result.size());

@@ -3,8 +3,7 @@
 // they were when it stops.
 //
 //   start     classes that are loaded pass ClassFileLoadHook again, and those that are loaded from now on; then the
-//   gate
-//             opens
+//             gate opens
 //   stop      the gate shuts, and the classes pass the JVM once more without us
 //
 // A method that runs while its class is changed runs on as it was. So what was running when counting began is not
@@ -62,7 +61,8 @@ class AttachedCounting final : public Kind, private CountingThreads {
   Result<void> ask_for_events();
   void open_gate(JNIEnv* jni);
   void shut_gate(JNIEnv* jni);
-  void retransform(JNIEnv* jni);
+  void change_classes(JNIEnv* jni);
+  void restore_classes(JNIEnv* jni);
   [[nodiscard]] ThreadFacts current_thread(JNIEnv* jni) const;
   [[nodiscard]] bool is_jdk_loader(JNIEnv* jni, jobject loader) const;
   [[nodiscard]] bool is_selected(JNIEnv* jni, std::string_view class_name, jobject loader) const;

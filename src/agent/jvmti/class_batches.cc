@@ -8,8 +8,7 @@ namespace {
 
 constexpr std::size_t kBatch = 100;
 
-bool is_wanted_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls,
-                     const std::function<bool(std::string_view, jobject)>& is_wanted) {
+bool is_wanted_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls, const IsWanted& is_wanted) {
   jboolean is_modifiable = JNI_FALSE;
   if (jvmti->IsModifiableClass(cls, &is_modifiable) != JVMTI_ERROR_NONE || is_modifiable == JNI_FALSE) return false;
   char* signature = nullptr;
@@ -18,7 +17,7 @@ bool is_wanted_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls,
   jobject loader = nullptr;
   bool wanted = false;
   if (name.starts_with('L') && jvmti->GetClassLoader(cls, &loader) == JVMTI_ERROR_NONE)
-    wanted = is_wanted(name.substr(1, name.size() - 2), loader);
+    wanted = is_wanted(cls, name.substr(1, name.size() - 2), loader);
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
   return wanted;
@@ -40,8 +39,7 @@ void retransform(jvmtiEnv* jvmti, const std::vector<jclass>& batch, BatchCosts& 
 
 }  // namespace
 
-void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const std::function<bool(std::string_view, jobject)>& is_wanted,
-                        BatchCosts& costs) {
+void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted, BatchCosts& costs) {
   jint count = 0;
   jclass* loaded = nullptr;
   if (jvmti->GetLoadedClasses(&count, &loaded) != JVMTI_ERROR_NONE) return;

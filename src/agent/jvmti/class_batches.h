@@ -20,9 +20,10 @@ struct BatchCosts {
   std::uint64_t refused = 0;  // classes that the JVM does not change
 };
 
-// Has all loaded classes that `is_wanted` accepts pass ClassFileLoadHook again. It gets a class's name
-// ("java/lang/String") and its loader.
-void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const std::function<bool(std::string_view, jobject)>& is_wanted,
-                        BatchCosts& costs);
+// Gets a class, its name ("java/lang/String") and its loader.
+using IsWanted = std::function<bool(jclass, std::string_view, jobject)>;
+
+// Has all loaded classes that `is_wanted` accepts pass ClassFileLoadHook again.
+void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted, BatchCosts& costs);
 
 }  // namespace sonde::agent

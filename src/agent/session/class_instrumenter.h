@@ -46,6 +46,9 @@ class ClassInstrumenter {
     return result.has_value();
   }
 
+  // The one that rewrite works on, for `use`.
+  [[nodiscard]] const classfile::ClassFile& current() const { return class_; }
+
   // Whether methods of this class are counted, unless something fails. Any thread may ask.
   [[nodiscard]] bool is_selected(std::string_view class_name, bool of_jdk) const;
 

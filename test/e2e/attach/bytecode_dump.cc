@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent that writes a line for each method of each loaded class, its name and its bytecode as the JVM has it, into
-// the file that is its argument:
+// An agent that writes a line for each method of each loaded class, its name and its bytecode as the JVM has it, and for
+// each class one with "pool", its name and the size of its constant pool, into the file that is its argument:
 //   jcmd PID JVMTI.agent_load /path/libbytecode_dump.so /path/out
 #include <jni.h>
 #include <jvmti.h>
@@ -31,6 +31,13 @@ void dump_class(jvmtiEnv* jvmti, jclass cls, std::FILE* out) {
   jint count = 0;
   jmethodID* methods = nullptr;
   if (jvmti->GetClassSignature(cls, &signature, nullptr) != JVMTI_ERROR_NONE) return;
+  jint entries = 0;
+  jint pool_size = 0;
+  unsigned char* pool = nullptr;
+  if (jvmti->GetConstantPool(cls, &entries, &pool_size, &pool) == JVMTI_ERROR_NONE) {
+    std::fprintf(out, "pool %s %d\n", signature, entries);
+    jvmti->Deallocate(pool);
+  }
   if (jvmti->GetClassMethods(cls, &count, &methods) == JVMTI_ERROR_NONE) {
     for (jint i = 0; i < count; ++i) dump_method(jvmti, signature, methods[i], out);
     jvmti->Deallocate(reinterpret_cast<unsigned char*>(methods));
@@ -44,6 +51,7 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void
   jvmtiEnv* jvmti = nullptr;
   jvmtiCapabilities wanted{};
   wanted.can_get_bytecodes = 1;
+  wanted.can_get_constant_pool = 1;
   std::FILE* out = std::fopen(options, "w");
   if (out == nullptr || vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK ||
       jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
