@@ -38,6 +38,7 @@ Result<void> CallTree::seal() {
     }
     open.push_back(node);
   }
+  if (!activations.empty()) activations.resize(size());  // trees without samples may follow
   for (std::vector<std::uint64_t>& column : columns_) {
     if (std::ranges::all_of(column, [](std::uint64_t value) { return value == 0; })) column = {};
   }

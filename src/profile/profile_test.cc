@@ -29,6 +29,18 @@ std::vector<std::string> rows(const Profile& profile, Grouping grouping) {
   return lines;
 }
 
+TEST(CallTree, ColumnsAreAsLongAsTheTreeWhateverFollows) {
+  CallTree tree;
+  tree.push_root();
+  tree.push(1, MethodId(1), 0, Amounts{{Metric::kSamples, 5}});
+  tree.activations = {0, 3};
+  tree.push_root();
+  tree.push(1, MethodId(1), 0, Amounts{{Metric::kCalls, 7}});
+  ASSERT_TRUE(tree.seal().ok());
+  EXPECT_EQ(tree.activations, (std::vector<std::uint64_t>{0, 3, 0, 0}));
+  EXPECT_EQ(tree.values(Metric::kSamples).size(), tree.size());
+}
+
 TEST(Ingest, GivesBackWhatWasDrawn) {
   const std::string drawing = R"(thread main
   App.main([Ljava/lang/String;)V 1 20
