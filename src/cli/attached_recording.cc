@@ -110,6 +110,11 @@ std::string without_root(const RunningJvm& jvm, const fs::path& place) {
 
 }  // namespace
 
+void forget_dead_agents(const std::string& tmp, uid_t user) {
+  const auto folder = control::open_private_folder(control::socket_folder(tmp, user), user);
+  if (folder.ok()) control::remove_dead_sockets(*folder);
+}
+
 Result<control::LineChannel> connect_to_agent(const RunningJvm& jvm) {
   const Descriptor folder = TRY(control::open_private_folder(control::socket_folder(jvm.tmp(), jvm.user), jvm.user));
   Descriptor connection = TRY(control::connect_in(folder, std::to_string(jvm.inner_pid), jvm.user));
@@ -120,6 +125,7 @@ Result<control::LineChannel> connect_to_agent(const RunningJvm& jvm) {
 
 Result<control::LineChannel> bring_agent(const RunningJvm& jvm, const Console& console) {
   if (auto present = connect_to_agent(jvm); present.ok()) return present;
+  forget_dead_agents(jvm.tmp(), jvm.user);
   const std::string agent = TRY(agent_for(jvm));
   announce_warning(jvm, agent, console);
   TRY(load_agent(jvm, agent, ""));
@@ -132,7 +138,7 @@ std::vector<std::string> mode_names(const Modes& modes) {
   if (modes.wall_interval_ns != 0) names.emplace_back("wall");
   if (modes.exact) names.emplace_back(modes.flat ? "exact:flat" : "exact");
   if (modes.bytecode) names.emplace_back("bytecode");
-  if (modes.subgraph) names.emplace_back("subgraph");
+  if (modes.subgraph) names.push_back(modes.subgraph->name());
   return names;
 }
 
@@ -150,6 +156,9 @@ std::vector<std::string> start_lines(const Modes& modes) {
       words.push_back("seed=" + std::to_string(mode.seed));
       words.push_back("maxpath=" + std::to_string(mode.max_path));
       words.push_back(std::string("context=") + (mode.asks_jvm() ? "jvm" : "shadow"));
+    }
+    if (modes.subgraph && name == modes.subgraph->name()) {
+      for (const auto& [key, value] : settings_for_agent(*modes.subgraph)) words.push_back(key + "=" + value);
     }
     lines.push_back(control::format_line("start", words));
   }

@@ -22,6 +22,9 @@ Result<control::LineChannel> connect_to_agent(const RunningJvm& jvm);
 // The same; the agent is loaded if it is not there. Says what the JVM will say about it.
 Result<control::LineChannel> bring_agent(const RunningJvm& jvm, const Console& console);
 
+// Removes the sockets of JVMs that were killed.
+void forget_dead_agents(const std::string& tmp, uid_t user);
+
 // The lines that start modes: "start cpu cpu=10000000".
 std::vector<std::string> start_lines(const Modes& modes);
 // "cpu", "exact:flat": the names of modes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `sonde ps`, `ctl`, `detach`, and `status` of a process: questions and orders to agents in running JVMs.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -58,9 +59,30 @@ int fail(const char* command, const Error& error, const Console& console) {
   return kFailed;
 }
 
+// To start or stop modes. What a subgraph was need not be said again to stop it.
+Result<std::vector<std::string>> lines_for_agent(const CtlOptions& options) {
+  std::vector<std::string> lines;
+  std::string text;
+  for (const std::string& mode : options.modes) {
+    if (options.action == "stop" && (mode == "subgraph" || mode == "region")) {
+      lines.push_back(control::format_line("stop", {mode}));
+    } else {
+      text += (text.empty() ? "" : ",") + mode;
+    }
+  }
+  if (options.modes.empty())
+    return Error{ErrorCode::kInvalidArgument, "say which modes, e.g. `sonde ctl PID " + options.action + " cpu`"};
+  if (text.empty()) return lines;
+  const Modes modes = TRY(parse_modes(text));
+  if (options.action == "start") return start_lines(modes);
+  for (const std::string& name : mode_names(modes)) lines.push_back(control::format_line("stop", {name}));
+  return lines;
+}
+
 }  // namespace
 
 int ps(const PsOptions& options, const Console& console) {
+  forget_dead_agents("/tmp", geteuid());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::string text = fmt::format("{:>8}  {:<10}  {:<40}  {}\n", "PID", "JDK", "MAIN", "RECORDING");
   for (const RunningJvm& jvm : find_jvms()) {
@@ -121,12 +143,9 @@ int detach(const DetachOptions& options, const Console& console) {
 
 int ctl(const CtlOptions& options, const Console& console) {
   if (options.action == "status") return status_of_process(options.process, false, console);
-  std::string text;
-  for (const std::string& mode : options.modes) text += (text.empty() ? "" : ",") + mode;
-  const auto modes = parse_modes(text);
-  if (options.modes.empty() || !modes.ok()) {
-    console.say(options.modes.empty() ? "say which modes, e.g. `sonde ctl PID " + options.action + " cpu`"
-                                      : modes.error().message);
+  const auto lines = lines_for_agent(options);
+  if (!lines.ok()) {
+    console.say(lines.error().message);
     return kUsage;
   }
   const auto jvm = find_jvm(options.process);
@@ -137,12 +156,7 @@ int ctl(const CtlOptions& options, const Console& console) {
                 std::to_string(jvm->pid) + "`");
     return kFailed;
   }
-  std::vector<std::string> lines = start_lines(*modes);
-  if (options.action == "stop") {
-    lines.clear();
-    for (const std::string& name : mode_names(*modes)) lines.push_back(control::format_line("stop", {name}));
-  }
-  for (const std::string& line : lines) {
+  for (const std::string& line : *lines) {
     if (const auto done = control::ask(*agent, line, kTimeoutMs); !done.ok()) return fail("ctl", done.error(), console);
   }
   return kOk;

@@ -340,7 +340,9 @@ std::string options_for_agent(const RunOptions& options, const Modes& modes) {
     out << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
         << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
   }
-  if (modes.subgraph) write_options(out, *modes.subgraph);
+  if (modes.subgraph) {
+    for (const auto& [key, value] : settings_for_agent(*modes.subgraph)) out << key << " " << value << "\n";
+  }
   for (const std::string& pattern : options.include) out << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) out << "exclude " << pattern << "\n";
   return out.str();

@@ -2,7 +2,6 @@
 #include "cli/subgraph_mode.h"
 
 #include <algorithm>
-#include <ostream>
 
 namespace sonde::cli {
 namespace {
@@ -72,11 +71,15 @@ Result<SubgraphMode> parse_region_mode(std::string_view pattern) {
   return mode;
 }
 
-void write_options(std::ostream& out, const SubgraphMode& mode) {
-  for (const std::string& root : mode.roots) out << "subgraph-root " << root << "\n";
-  out << "subgraph-scheme " << mode.scheme << "\nsubgraph-time " << mode.time << "\nsubgraph-jdk " << mode.jdk
-      << "\nsubgraph-bytecodes " << (mode.bytecodes == "on" ? 1 : 0) << "\nsubgraph-wait "
-      << (mode.wait == "on" ? 1 : 0) << "\n";
+std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const std::string& root : mode.roots) settings.emplace_back("subgraph-root", root);
+  settings.emplace_back("subgraph-scheme", mode.scheme);
+  settings.emplace_back("subgraph-time", mode.time);
+  settings.emplace_back("subgraph-jdk", mode.jdk);
+  settings.emplace_back("subgraph-bytecodes", mode.bytecodes == "on" ? "1" : "0");
+  settings.emplace_back("subgraph-wait", mode.wait == "on" ? "1" : "0");
+  return settings;
 }
 
 }  // namespace sonde::cli

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--mode
 // subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on][,wait=off]` and
-// `--mode region:PATTERN`: what `sonde run` was asked to measure.
+// `--mode region:PATTERN`: what is to be measured.
 #pragma once
 
-#include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -20,12 +20,14 @@ struct SubgraphMode {
   std::string jdk = "off";
   std::string bytecodes = "off";
   std::string wait = "on";
+
+  [[nodiscard]] std::string name() const { return scheme == "region" ? scheme : "subgraph"; }
 };
 
 Result<SubgraphMode> parse_subgraph_mode(std::string_view settings);
 Result<SubgraphMode> parse_region_mode(std::string_view pattern);
 
-// As the agent reads it.
-void write_options(std::ostream& out, const SubgraphMode& mode);
+// As the agent reads it: keys and values.
+std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode);
 
 }  // namespace sonde::cli

@@ -2,15 +2,21 @@
 #include "control/socket_place.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace sonde::control {
 namespace {
@@ -28,6 +34,26 @@ Result<sockaddr_un> address_of(const Descriptor& folder, const std::string& name
   if (path.size() >= sizeof address.sun_path) return Error{ErrorCode::kTooLarge, "the name of the socket is too long"};
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
+}
+
+// Whether the name is that of a process, and there is none.
+bool is_of_the_dead(const std::string& name) {
+  const bool is_number = !name.empty() && name.size() <= 9 && name.find_first_not_of("0123456789") == std::string::npos;
+  return is_number && name[0] != '0' && kill(std::atoi(name.c_str()), 0) != 0 && errno == ESRCH;
+}
+
+bool is_socket_older_than(std::time_t seconds, const Descriptor& folder, const std::string& name) {
+  struct stat status {};
+  return fstatat(folder.value(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(status.st_mode) &&
+         status.st_mtime + seconds <= std::time(nullptr);
+}
+
+bool nobody_listens(const Descriptor& folder, const std::string& name) {
+  const auto address = address_of(folder, name);
+  const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return address.ok() && connection.value() >= 0 &&
+         connect(connection.value(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 &&
+         errno == ECONNREFUSED;
 }
 
 }  // namespace
@@ -95,6 +121,17 @@ Result<Descriptor> connect_in(const Descriptor& folder, const std::string& name,
   if (TRY(peer_of(connection)) != owner)
     return Error{ErrorCode::kInvalidArgument, "whoever listens there is not the process that was asked for"};
   return connection;
+}
+
+std::size_t remove_dead_sockets(const Descriptor& folder, std::time_t youngest_s) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_in(folder), error))
+    names.push_back(entry.path().filename().string());
+  return static_cast<std::size_t>(std::ranges::count_if(names, [&](const std::string& name) {
+    return is_of_the_dead(name) && is_socket_older_than(youngest_s, folder, name) && nobody_listens(folder, name) &&
+           unlinkat(folder.value(), name.c_str(), 0) == 0;
+  }));
 }
 
 Result<uid_t> peer_of(const Descriptor& socket) {

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <ctime>
 #include <string>
 
 #include "base/result.h"
@@ -44,6 +46,10 @@ Result<Descriptor> make_socket_folder(const std::string& tmp, uid_t owner);
 Result<Descriptor> listen_in(const Descriptor& folder, const std::string& name);
 // A connection to it, whose other end is a process of `owner`.
 Result<Descriptor> connect_in(const Descriptor& folder, const std::string& name, uid_t owner);
+
+// Removes what killed processes left behind: sockets with the number of a process that is no more, which nobody listens
+// to. Young ones stay, since somebody with another view of process numbers may be about to. Returns how many.
+std::size_t remove_dead_sockets(const Descriptor& folder, std::time_t youngest_s = 10);
 
 // The user at the other end; an error if the system does not tell.
 Result<uid_t> peer_of(const Descriptor& socket);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace sonde::control {
 namespace {
@@ -71,6 +73,24 @@ TEST_F(SocketPlace, TakesThePlaceOfADeadSocket) {
   const auto listening = listen_in(*folder, "17");
   EXPECT_TRUE(listening.ok());
   EXPECT_TRUE(connect_in(*folder, "17", self_).ok());
+}
+
+TEST_F(SocketPlace, WhatKilledProcessesLeftIsRemoved) {
+  const auto folder = make_socket_folder(tmp_.string(), self_);
+  const fs::path place = socket_folder(tmp_.string(), self_);
+  constexpr const char* kNobody = "999999999";  // more than there can be
+  const std::string self = std::to_string(getpid());
+  for (const std::string name : {kNobody, "0999999999", self.c_str(), "other"}) {
+    const auto dead = listen_in(*folder, name);
+    ASSERT_TRUE(dead.ok());
+  }
+  const auto alive = listen_in(*folder, "999999998");
+  std::ofstream(place / "999999997") << "no socket";
+  EXPECT_EQ(remove_dead_sockets(*folder), 0U) << "they are young";
+  EXPECT_EQ(remove_dead_sockets(*folder, 0), 1U);
+  EXPECT_FALSE(fs::exists(place / kNobody));
+  for (const std::string name : {"0999999999", self.c_str(), "other", "999999998", "999999997"})
+    EXPECT_TRUE(fs::exists(place / name)) << name;
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 namespace sonde::agent {
 namespace {
 
-// What stays from one recording to the next.
+// What stays from one recording to the next. Never destroyed: callbacks may still run while the process exits.
 MethodTable g_methods;
-MethodNumbers g_numbers;
-GrowingPools g_growing;
+MethodNumbers& g_numbers = *new MethodNumbers;
+GrowingPools& g_growing = *new GrowingPools;
 
 std::shared_mutex g_events;  // held shared while an event is handled; guards what follows
 AttachedCounting* g_counting = nullptr;

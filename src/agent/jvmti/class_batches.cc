@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/jvmti/class_batches.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -38,6 +41,17 @@ void retransform(jvmtiEnv* jvmti, const std::vector<jclass>& batch, BatchCosts& 
 }
 
 }  // namespace
+
+BatchSummary summary_of(const BatchCosts& costs) {
+  if (costs.took_ns.empty()) return {};
+  std::vector<std::uint64_t> sorted = costs.took_ns;
+  std::ranges::sort(sorted);
+  return {.batches = sorted.size(),
+          .classes = costs.classes,
+          .total_ns = std::accumulate(sorted.begin(), sorted.end(), std::uint64_t{0}),
+          .p99_ns = sorted[(sorted.size() * 99 + 99) / 100 - 1],
+          .longest_ns = sorted.back()};
+}
 
 void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted, BatchCosts& costs) {
   jint count = 0;

@@ -20,6 +20,16 @@ struct BatchCosts {
   std::uint64_t refused = 0;  // classes that the JVM does not change
 };
 
+// The same in a few numbers.
+struct BatchSummary {
+  std::uint64_t batches = 0;
+  std::uint64_t classes = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t p99_ns = 0;
+  std::uint64_t longest_ns = 0;
+};
+BatchSummary summary_of(const BatchCosts& costs);
+
 // Gets a class, its name ("java/lang/String") and its loader.
 using IsWanted = std::function<bool(jclass, std::string_view, jobject)>;
 

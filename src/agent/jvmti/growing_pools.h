@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: any thread. Classes whose constant pools grow each time that the JVM changes them. HotSpot merges the pools of
-// the old version and the new one, and compares constants by value: a NaN is equal to nothing, so each one of the new
-// version is added once more. What matters is which class file the change begins with:
+// Context: any thread. Classes whose constant pools grow each time that the JVM changes them. HotSpot merges the pools
+// of the old version and the new one, and compares constants by value: a NaN is equal to nothing, so each one of the
+// new version is added once more. What matters is which class file the change begins with:
 //
 //   the JVM's copy of the first one     one more of each NaN for a change
 //   one that is made from the pool      all that there are, once more: the pool soon is full

@@ -23,6 +23,14 @@ bool has_code(const DeclaredMethod& method) { return (method.access_flags & (kAc
 
 }  // namespace
 
+void LoadedClasses::release(JNIEnv* jni) {
+  for (const LoadedClass& cls : classes_) {
+    if (cls.reference != nullptr) jni->DeleteWeakGlobalRef(cls.reference);
+  }
+  if (platform_loader_ != nullptr) jni->DeleteGlobalRef(platform_loader_);
+  classes_.clear();
+}
+
 ClassKey LoadedClasses::key_of(jclass cls) const {
   jlong tag = 0;
   return jvmti_->GetTag(cls, &tag) == JVMTI_ERROR_NONE ? static_cast<ClassKey>(tag) : 0;

@@ -40,6 +40,8 @@ class LoadedClasses {
   explicit LoadedClasses(jvmtiEnv* jvmti) : jvmti_(jvmti), classes_(1) {}
 
   void set_platform_loader(jobject loader) { platform_loader_ = loader; }  // a global reference
+  // Gives back all references; nothing comes after this.
+  void release(JNIEnv* jni);
 
   // A class that is prepared at least; with its superclasses and interfaces. 0 for arrays and primitives.
   ClassKey add(JNIEnv* jni, jclass cls);

@@ -2,14 +2,17 @@
 #include "agent/jvmti/modes.h"
 
 #include <memory>
+#include <span>
 
 #include "agent/jvmti/attached_counting.h"
+#include "agent/jvmti/subgraph.h"
 #include "agent/jvmti/time_sampling.h"
 
 namespace sonde::agent {
 namespace {
 
 constexpr const char* kCountingModes[] = {"exact", "exact:flat"};
+constexpr const char* kSubgraphModes[] = {"subgraph", "region"};
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
@@ -28,23 +31,46 @@ Result<void> set_intervals(Recording& recording, JavaVM* vm, JNIEnv* jni, std::u
   return started;
 }
 
-Kind* find_counting(const Recording& recording) {
-  for (const char* mode : kCountingModes) {
+Kind* find_any(const Recording& recording, std::span<const char* const> modes) {
+  for (const char* mode : modes) {
     if (Kind* kind = recording.find(mode)) return kind;
   }
   return nullptr;
 }
 
+const AttachedCounting* find_counting(const Recording& recording) {
+  return static_cast<const AttachedCounting*>(find_any(recording, kCountingModes));
+}
+
+const SubgraphTiming* find_subgraph(const Recording& recording) {
+  return static_cast<const SubgraphTiming*>(find_any(recording, kSubgraphModes));
+}
+
+Error has_another(const Kind& kind) {
+  return invalid("this recording has mode " + std::string(kind.name()) + "; begin another one");
+}
+
 // A recording has counts of one kind: with contexts, or without.
 Result<void> start_counting(Recording& recording, JavaVM* vm, JNIEnv* jni, Options settings) {
+  if (const Kind* subgraph = find_subgraph(recording)) return has_another(*subgraph);
   settings.exact = true;
-  Kind* kind = find_counting(recording);
+  Kind* kind = find_any(recording, kCountingModes);
   const bool is_new = kind == nullptr;
   if (is_new) kind = &recording.add(std::make_unique<AttachedCounting>(vm, recording.arena(), settings));
-  if (kind->name() != (settings.flat ? "exact:flat" : "exact"))
-    return invalid("this recording has mode " + std::string(kind->name()) + "; begin another one");
+  if (kind->name() != (settings.flat ? "exact:flat" : "exact")) return has_another(*kind);
   std::uint32_t& flags = recording.arena().header().flags;
   flags = (flags & ~arena::kTimeOnly) | (settings.flat ? arena::kFlat : 0U);
+  return recording.start(jni, *kind);
+}
+
+// A recording has one subgraph or region.
+Result<void> start_subgraph(Recording& recording, JavaVM* vm, JNIEnv* jni, const Options& settings) {
+  if (const Kind* counting = find_counting(recording)) return has_another(*counting);
+  if (const SubgraphTiming* present = find_subgraph(recording);
+      present != nullptr && present->asked() != settings.subgraph)
+    return invalid("this recording has another " + std::string(present->name()) + "; begin another one");
+  Kind* kind = find_any(recording, kSubgraphModes);
+  if (kind == nullptr) kind = &recording.add(std::make_unique<SubgraphTiming>(vm, recording.arena(), settings));
   return recording.start(jni, *kind);
 }
 
@@ -63,7 +89,11 @@ Result<void> start_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std
     counting.flat = mode == "exact:flat";
     return start_counting(recording, vm, jni, std::move(counting));
   }
-  return invalid("mode `" + mode + "` cannot be started in a JVM that runs; there are cpu, wall, exact and exact:flat");
+  if ((mode == "subgraph" || mode == "region") && settings.subgraph.is_on() &&
+      settings.subgraph.is_region() == (mode == "region"))
+    return start_subgraph(recording, vm, jni, settings);
+  return invalid("mode `" + mode +
+                 "` cannot be started in a JVM that runs; there are cpu, wall, exact, exact:flat, subgraph and region");
 }
 
 Result<void> stop_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std::string& mode) {
@@ -77,17 +107,19 @@ Result<void> stop_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std:
   return invalid("mode `" + mode + "` is not on");
 }
 
-BatchCosts batches_of(const Recording& recording) {
-  const Kind* kind = find_counting(recording);
-  return kind == nullptr ? BatchCosts{} : static_cast<const AttachedCounting*>(kind)->costs();
+BatchSummary batches_of(const Recording& recording) {
+  if (const AttachedCounting* counting = find_counting(recording)) return summary_of(counting->costs());
+  if (const SubgraphTiming* subgraph = find_subgraph(recording)) return subgraph->batches();
+  return {};
 }
 
 std::vector<std::string> modes_of(const Recording& recording) {
   std::vector<std::string> modes;
   if (recording.options().cpu_interval_ns != 0) modes.emplace_back("cpu");
   if (recording.options().wall_interval_ns != 0) modes.emplace_back("wall");
-  if (const Kind* kind = find_counting(recording); kind != nullptr && recording.is_on(*kind))
-    modes.emplace_back(kind->name());
+  recording.for_each_kind([&](const Kind& kind) {
+    if (kind.name() != TimeSampling::kName && recording.is_on(kind)) modes.emplace_back(kind.name());
+  });
   return modes;
 }
 

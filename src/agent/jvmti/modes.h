@@ -19,7 +19,7 @@ Result<void> start_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std
 Result<void> stop_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std::string& mode);
 
 // What changing classes has cost so far.
-BatchCosts batches_of(const Recording& recording);
+BatchSummary batches_of(const Recording& recording);
 
 // Those that are on.
 std::vector<std::string> modes_of(const Recording& recording);

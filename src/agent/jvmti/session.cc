@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "agent/jvmti/jvm.h"
@@ -125,6 +123,7 @@ Result<void> Session::record(Client client, const std::string& folder) {
   auto options = TRY(read_options(control::path_in(opened)));
   options.exact = options.flat = false;
   options.cpu_interval_ns = options.wall_interval_ns = 0;
+  options.subgraph = {};
   options.is_attached = true;
   recording_ = TRY(Recording::create(jvm_, std::move(options)));
   mark_running(recording_->arena());
@@ -167,13 +166,10 @@ std::string Session::status() const {
   const std::uint64_t began = recording_->arena().header().start_ns;
   text += control::format_line("recording", {folder_name_, std::to_string(realtime_ns() - began)});
   for (const std::string& mode : modes_of(*recording_)) text += control::format_line("mode", {mode});
-  if (const BatchCosts costs = batches_of(*recording_); !costs.took_ns.empty()) {
-    std::vector<std::uint64_t> sorted = costs.took_ns;
-    std::ranges::sort(sorted);
-    const std::uint64_t total = std::accumulate(sorted.begin(), sorted.end(), std::uint64_t{0});
+  if (const BatchSummary all = batches_of(*recording_); all.batches != 0) {
     text += control::format_line(
-        "batches", {std::to_string(sorted.size()), std::to_string(costs.classes), std::to_string(total),
-                    std::to_string(sorted[(sorted.size() * 99 + 99) / 100 - 1]), std::to_string(sorted.back())});
+        "batches", {std::to_string(all.batches), std::to_string(all.classes), std::to_string(all.total_ns),
+                    std::to_string(all.p99_ns), std::to_string(all.longest_ns)});
   }
   return text;
 }

@@ -7,14 +7,17 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <shared_mutex>
+#include <utility>
 
+#include "agent/jvmti/growing_pools.h"
 #include "agent/jvmti/jni_upcalls.h"
 #include "agent/jvmti/jvm.h"
 #include "agent/jvmti/method_handles.h"
 #include "agent/jvmti/subgraph_reveal.h"
 #include "agent/jvmti/subgraph_runtime.h"
-#include "agent/session/subgraph_trees.h"
+#include "agent/sampler/own_thread.h"
+#include "agent/session/nowhere.h"
 #include "agent/session/untouched_classes.h"
 #include "base/clock.h"
 
@@ -27,29 +30,35 @@ constexpr std::size_t kBatch = 100;         // classes: one change of all of the
 constexpr auto kLongestWait = 1s;           // of a thread for its callee
 constexpr std::uint64_t kMostGivenUp = 10;  // batches: then nobody waits any more
 
-// A recording. Made at its begin and never destroyed: threads may still be in our callbacks.
+// What stays from one recording to the next. Never destroyed: callbacks may still run while the process exits.
+MethodNumbers& g_numbers = *new MethodNumbers;
+SubgraphRuntime g_runtime;
+
+// From start to stop. What belongs to the whole recording is SubgraphTiming's.
 struct Subgraph {
-  Subgraph(JavaVM* java_vm, jvmtiEnv* env, arena::Writer& writer, const Options& opts)
+  Subgraph(JavaVM* java_vm, jvmtiEnv* env, arena::Writer& writer, const Options& opts, SubgraphTrees& its_trees,
+           SubgraphPlan& its_plan, std::vector<std::uint64_t>& its_pauses)
       : vm(java_vm),
         jvmti(env),
         arena(writer),
         options(opts),
-        trees(writer),
-        plan(writer, opts.subgraph),
-        reveal(env, plan, opts) {}
+        trees(its_trees),
+        plan(its_plan),
+        reveal(env, its_plan, opts),
+        pauses(its_pauses) {}
 
   JavaVM* vm;
   jvmtiEnv* jvmti;
   arena::Writer& arena;
   const Options& options;
-  SubgraphRuntime runtime;
-  SubgraphTrees trees;
+  SubgraphTrees& trees;
   jclass virtual_thread = nullptr;  // global reference; null before JDK 21
+  OwnThread thread;                 // that changes classes
 
   std::mutex mutex;  // guards what follows
   std::condition_variable has_work;
   std::condition_variable has_done;
-  SubgraphPlan plan;
+  SubgraphPlan& plan;
   SubgraphReveal reveal;
   std::uint64_t collecting = 1;  // the number of the batch that changes go to
   std::uint64_t done = 0;
@@ -57,17 +66,36 @@ struct Subgraph {
   std::uint64_t last_given_up = 0;  // the number of the latest of these
   bool is_ending = false;
   bool has_ended = false;  // the thread that changes classes
-  std::vector<std::uint64_t> pauses;
+  std::vector<std::uint64_t>& pauses;
 };
+
+std::shared_mutex g_use;  // held shared by whoever uses it; guards what follows
 Subgraph* g_subgraph = nullptr;
+
+// What is on, null if nothing is; it stays until this object is gone.
+class InUse {
+ public:
+  [[nodiscard]] Subgraph* get() const { return g_subgraph; }
+
+ private:
+  const std::shared_lock<std::shared_mutex> lock_{g_use};
+};
+
+// Returns when nobody uses what was on before.
+void set_subgraph(Subgraph* subgraph) {
+  const std::unique_lock lock(g_use);
+  g_subgraph = subgraph;
+}
 
 // --- what SondeSubgraph asks for, on threads of the program ---
 
 jboolean JNICALL lease(JNIEnv* jni, jclass, jobject thread, jlong number) {
-  Subgraph& s = *g_subgraph;
+  const InUse use;
+  if (use.get() == nullptr) return JNI_FALSE;
+  Subgraph& s = *use.get();
   const ThreadFacts facts = facts_of(s.jvmti, jni, thread, s.virtual_thread);
   const std::lock_guard lock(s.mutex);
-  arena::SubgraphEntry& entry = s.runtime.entry_of(static_cast<std::uint64_t>(number));
+  arena::SubgraphEntry& entry = g_runtime.entry_of(static_cast<std::uint64_t>(number));
   if (s.is_ending || entry.tree != 0) {
     if (!s.is_ending) s.arena.count(Counter::kSubgraphThreadsRefused);
     return JNI_FALSE;
@@ -81,14 +109,15 @@ jboolean JNICALL lease(JNIEnv* jni, jclass, jobject thread, jlong number) {
 }
 
 jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
-  const bool grown = g_subgraph->trees.grow(static_cast<std::uint64_t>(tree), static_cast<std::uint32_t>(size));
+  const InUse use;
+  const bool grown =
+      use.get() != nullptr && use.get()->trees.grow(static_cast<std::uint64_t>(tree), static_cast<std::uint32_t>(size));
   return grown ? JNI_TRUE : JNI_FALSE;
 }
 
 // After something was revealed, now or by another thread: the thread that changes classes sets to work, and we wait for
 // it if we may.
-void hand_over(std::unique_lock<std::mutex>& lock) {
-  Subgraph& s = *g_subgraph;
+void hand_over(Subgraph& s, std::unique_lock<std::mutex>& lock) {
   if (s.reveal.has_changed()) s.has_work.notify_one();
   const SubgraphReveal::Urgency urgency = s.reveal.urgency();
   if (urgency == SubgraphReveal::Urgency::kNone || s.is_ending) return;
@@ -104,32 +133,38 @@ void hand_over(std::unique_lock<std::mutex>& lock) {
 }
 
 void JNICALL request(JNIEnv* jni, jclass, jint site, jclass receiver) {
-  Subgraph& s = *g_subgraph;
+  const InUse use;
+  if (use.get() == nullptr) return;
+  Subgraph& s = *use.get();
   std::unique_lock lock(s.mutex);
   if (s.is_ending || static_cast<std::size_t>(site) >= s.plan.site_count()) return;
   s.reveal.meet(jni, static_cast<std::uint32_t>(site), receiver);
-  hand_over(lock);
+  hand_over(s, lock);
   s.plan.settle(static_cast<std::uint32_t>(site));
 }
 
 void JNICALL request_reflected(JNIEnv* jni, jclass, jobject handle) {
   const jmethodID method = method_of_handle(jni, handle);
-  Subgraph& s = *g_subgraph;
+  const InUse use;
+  if (use.get() == nullptr) return;
+  Subgraph& s = *use.get();
   std::unique_lock lock(s.mutex);
   if (method == nullptr || s.is_ending) return;
   s.reveal.meet(jni, method, nullptr);
-  hand_over(lock);
+  hand_over(s, lock);
 }
 
 // Native code calls a method.
 void on_upcall(JNIEnv* jni, jobject receiver, jmethodID method) {
-  Subgraph& s = *g_subgraph;
-  if (jni->ExceptionCheck() != JNI_FALSE || !s.runtime.is_inside(jni)) return;
+  if (jni->ExceptionCheck() != JNI_FALSE || !g_runtime.is_inside(jni)) return;
+  const InUse use;
+  if (use.get() == nullptr) return;
+  Subgraph& s = *use.get();
   const jclass cls = receiver == nullptr ? nullptr : jni->GetObjectClass(receiver);
   std::unique_lock lock(s.mutex);
   if (!s.is_ending) {
     s.reveal.meet(jni, method, cls);
-    hand_over(lock);
+    hand_over(s, lock);
   }
   if (cls != nullptr) jni->DeleteLocalRef(cls);
 }
@@ -148,17 +183,21 @@ const JNINativeMethod kNatives[] = {
 // --- events ---
 
 void JNICALL on_class_prepare(jvmtiEnv*, JNIEnv* jni, jthread, jclass cls) {
-  std::unique_lock lock(g_subgraph->mutex);
-  if (g_subgraph->is_ending) return;
-  g_subgraph->reveal.add_class(jni, cls);
-  hand_over(lock);
+  const InUse use;
+  if (use.get() == nullptr) return;
+  Subgraph& s = *use.get();
+  std::unique_lock lock(s.mutex);
+  if (s.is_ending) return;
+  s.reveal.add_class(jni, cls);
+  hand_over(s, lock);
 }
 
 // Only classes that are changed while they run: those that are loaded have no methods selected yet.
 void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv*, jclass changed, jobject, const char*, jobject, jint size,
                                 const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
-  if (changed == nullptr) return;
-  Subgraph& s = *g_subgraph;
+  const InUse use;
+  if (changed == nullptr || use.get() == nullptr) return;
+  Subgraph& s = *use.get();
   const std::lock_guard lock(s.mutex);
   const ClassKey key = s.reveal.classes().key_of(changed);
   if (key == 0) return;
@@ -172,10 +211,12 @@ void JNICALL on_class_file_load(jvmtiEnv* jvmti, JNIEnv*, jclass changed, jobjec
 }
 
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  Subgraph& s = *g_subgraph;
-  const std::uint64_t number = s.runtime.number_of(jni, thread);
+  const InUse use;
+  if (use.get() == nullptr) return;
+  Subgraph& s = *use.get();
+  const std::uint64_t number = g_runtime.number_of(jni, thread);
   const std::lock_guard lock(s.mutex);
-  arena::SubgraphEntry& entry = s.runtime.entry_of(number);
+  arena::SubgraphEntry& entry = g_runtime.entry_of(number);
   if (entry.thread != number || entry.tree == 0) return;
   s.trees.release(entry.tree);
   entry = {};
@@ -183,8 +224,7 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
 
 // --- the thread that changes classes ---
 
-void note_pause(std::uint64_t ns) {
-  Subgraph& s = *g_subgraph;
+void note_pause(Subgraph& s, std::uint64_t ns) {
   arena::SubgraphInfo& info = s.arena.header().subgraph;
   s.pauses.push_back(ns);
   std::vector<std::uint64_t> sorted = s.pauses;
@@ -197,8 +237,7 @@ void note_pause(std::uint64_t ns) {
 }
 
 // Without the lock: the JVM calls on_class_file_load.
-void change(JNIEnv* jni, std::span<const ClassKey> keys) {
-  Subgraph& s = *g_subgraph;
+void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
   std::vector<jclass> classes;
   std::vector<ClassKey> alive;
   {
@@ -206,6 +245,11 @@ void change(JNIEnv* jni, std::span<const ClassKey> keys) {
     for (const ClassKey key : keys) {
       const jclass cls = s.reveal.classes().reference(jni, key);
       if (cls == nullptr) continue;
+      if (!s.is_ending && !has_room_in_pool(s.jvmti, cls)) {
+        s.plan.refuse(key);
+        jni->DeleteLocalRef(cls);
+        continue;
+      }
       classes.push_back(cls);
       alive.push_back(key);
     }
@@ -223,39 +267,42 @@ void change(JNIEnv* jni, std::span<const ClassKey> keys) {
   }
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
   const std::lock_guard lock(s.mutex);
-  note_pause(ns);
+  note_pause(s, ns);
 }
 
-void change_all(JNIEnv* jni, const std::vector<ClassKey>& keys) {
+void change_all(Subgraph& s, JNIEnv* jni, const std::vector<ClassKey>& keys) {
   for (std::size_t first = 0; first < keys.size(); first += kBatch)
-    change(jni, std::span(keys).subspan(first, std::min(kBatch, keys.size() - first)));
+    change(s, jni, std::span(keys).subspan(first, std::min(kBatch, keys.size() - first)));
 }
 
-void change_until_end(JNIEnv* jni) {
-  Subgraph& s = *g_subgraph;
+// What has been revealed so far.
+void change_revealed(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
+  const std::vector<ClassKey> keys = s.reveal.take_changed();
+  const std::uint64_t batch = s.collecting++;
+  lock.unlock();
+  change_all(s, jni, keys);
+  lock.lock();
+  s.reveal.changed();
+  s.done = batch;
+  s.has_done.notify_all();
+}
+
+void change_until_end(Subgraph& s, JNIEnv* jni) {
   std::unique_lock lock(s.mutex);
   while (!s.is_ending) {
-    if (!s.reveal.has_changed()) {
+    if (s.reveal.has_changed()) {
+      change_revealed(s, jni, lock);
+    } else {
       s.has_work.wait(lock);
-      continue;
     }
-    const std::vector<ClassKey> keys = s.reveal.take_changed();
-    const std::uint64_t batch = s.collecting++;
-    lock.unlock();
-    change_all(jni, keys);
-    lock.lock();
-    s.reveal.changed();
-    s.done = batch;
-    s.has_done.notify_all();
   }
   s.has_ended = true;
   s.has_done.notify_all();
 }
 
-void calibrate(JNIEnv* jni) {
-  Subgraph& s = *g_subgraph;
+void calibrate(Subgraph& s, JNIEnv* jni) {
   if (s.options.subgraph.time == arena::SubgraphTime::kNone) return;
-  const auto cost = s.runtime.calibrate(jni, s.options.subgraph.time == arena::SubgraphTime::kCpu);
+  const auto cost = g_runtime.calibrate(jni, s.options.subgraph.time == arena::SubgraphTime::kCpu);
   arena::SubgraphInfo& info = s.arena.header().subgraph;
   info.inner_ps = cost.inner_ps;
   info.outer_ps = cost.outer_ps;
@@ -263,12 +310,11 @@ void calibrate(JNIEnv* jni) {
   info.outer_error_ps = cost.outer_error_ps;
 }
 
-void run_own_thread() {
-  Subgraph& s = *g_subgraph;
+void run_own_thread(Subgraph& s) {
   JavaVMAttachArgs arguments{.version = JNI_VERSION_10, .name = const_cast<char*>("sonde"), .group = nullptr};
   JNIEnv* jni = nullptr;
   if (s.vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni), &arguments) != JNI_OK) return;
-  change_until_end(jni);
+  change_until_end(s, jni);
   s.vm->DetachCurrentThread();
 }
 
@@ -298,68 +344,115 @@ bool enable_events(jvmtiEnv* jvmti) {
   return set_callbacks(jvmti, callbacks, nullptr, on_thread_end) && switch_events(jvmti, JVMTI_ENABLE);
 }
 
-Result<void> begin(JNIEnv* jni) {
-  Subgraph& s = *g_subgraph;
-  TRY(s.runtime.define(s.jvmti, jni, kNatives));
-  TRY(s.plan.create(SubgraphRuntime::site_bytes()));
-  if (!s.runtime.begin(jni)) return Error{ErrorCode::kUnsupported, "java.lang.SondeSubgraph has no memory"};
+Result<jvmtiEnv*> make_environment(JavaVM* vm) {
+  jvmtiEnv* jvmti = new_environment(vm);
+  if (jvmti != nullptr && add_capabilities(jvmti)) return jvmti;
+  if (jvmti != nullptr) jvmti->DisposeEnvironment();
+  return Error{ErrorCode::kUnsupported, "the JVM does not let classes be changed while it runs"};
+}
+
+Result<void> begin(Subgraph& s, JNIEnv* jni) {
+  const std::uint64_t bias = s.options.is_attached ? TRY(map_nowhere_somewhere()) : kBias;
+  TRY(g_runtime.define(s.jvmti, jni, bias, kNatives));
+  TRY(s.plan.begin(SubgraphRuntime::site_bytes()));
+  if (!g_runtime.begin(jni)) return Error{ErrorCode::kUnsupported, "java.lang.SondeSubgraph has no memory"};
   s.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
   s.reveal.classes().set_platform_loader(find_loader(jni, "getPlatformClassLoader"));
+  s.arena.header().flags |= arena::kSubgraph;
   s.arena.header().subgraph.time = s.options.subgraph.time;
   s.arena.header().subgraph.scheme = s.options.subgraph.scheme;
   if (!enable_events(s.jvmti)) return Error{ErrorCode::kUnsupported, "the JVM does not tell of its classes"};
   {
-    const std::lock_guard lock(s.mutex);
+    std::unique_lock lock(s.mutex);
     s.reveal.find_roots(jni);
+    if (s.reveal.has_changed()) change_revealed(s, jni, lock);
   }
-  calibrate(jni);
-  s.runtime.open(jni);
-  std::thread(run_own_thread).detach();
-  if (s.options.subgraph.scheme != arena::SubgraphScheme::kRegion) watch_upcalls(s.jvmti, on_upcall);
+  calibrate(s, jni);
+  g_runtime.open(jni);
+  if (!s.thread.start("sonde", [&s] { run_own_thread(s); }))
+    return Error{ErrorCode::kIo, "the thread that changes classes cannot be started"};
+  if (!s.options.subgraph.is_region()) watch_upcalls(s.jvmti, on_upcall);
   return {};
 }
 
-// From here on no class is changed any more.
-void stop_own_thread(std::unique_lock<std::mutex>& lock) {
-  Subgraph& s = *g_subgraph;
+// From here on nothing new is instrumented.
+void announce_end(Subgraph& s) {
   s.is_ending = true;
   s.has_work.notify_one();
   s.has_done.notify_all();
-  s.has_done.wait_for(lock, 2s, [&] { return s.has_ended; });
   if (const std::size_t missing = s.reveal.missing_roots(); missing != 0)
     s.arena.count(Counter::kSubgraphRootsMissing, missing);
 }
 
+// What has been changed is changed back while the class hook is on (growing_pools.h).
+void end(Subgraph& s, JNIEnv* jni) {
+  std::vector<ClassKey> changed;
+  {
+    const std::lock_guard lock(s.mutex);
+    announce_end(s);
+  }
+  s.thread.join();
+  unwatch_upcalls(s.jvmti);
+  {
+    const std::lock_guard lock(s.mutex);
+    changed = s.plan.clear();
+  }
+  change_all(s, jni, changed);
+  g_runtime.end(jni);
+  switch_events(s.jvmti, JVMTI_DISABLE);
+  set_subgraph(nullptr);
+  s.reveal.classes().release(jni);
+  if (s.virtual_thread != nullptr) jni->DeleteGlobalRef(s.virtual_thread);
+  s.jvmti->DisposeEnvironment();
+  delete &s;
+}
+
 }  // namespace
 
+SubgraphTiming::SubgraphTiming(JavaVM* vm, arena::Writer& arena, Options options)
+    : vm_(vm),
+      arena_(arena),
+      options_(std::move(options)),
+      trees_(arena),
+      plan_(arena, options_.subgraph, options_.is_attached ? &g_numbers : nullptr) {}
+
+std::string_view SubgraphTiming::name() const { return options_.subgraph.is_region() ? "region" : "subgraph"; }
+
 Result<void> SubgraphTiming::prepare() {
-  jvmtiEnv* jvmti = new_environment(vm_);
-  if (jvmti == nullptr || !add_capabilities(jvmti))
-    return Error{ErrorCode::kUnsupported, "the JVM does not let classes be changed while it runs"};
-  g_subgraph = new Subgraph(vm_, jvmti, arena_, options_);
+  jvmti_ = TRY(make_environment(vm_));
   return {};
 }
 
-Result<void> SubgraphTiming::start(JNIEnv* jni) { return begin(jni); }
-
-void SubgraphTiming::stop(JNIEnv* jni) {
-  Subgraph& s = *g_subgraph;
-  std::vector<ClassKey> changed;
-  {
-    std::unique_lock lock(s.mutex);
-    stop_own_thread(lock);
-    changed = s.plan.clear();
-  }
-  unwatch_upcalls(s.jvmti);
-  change_all(jni, changed);
-  s.runtime.end(jni);
-  switch_events(s.jvmti, JVMTI_DISABLE);
-  s.jvmti->DisposeEnvironment();
+Result<void> SubgraphTiming::start(JNIEnv* jni) {
+  jvmtiEnv* jvmti = jvmti_ != nullptr ? std::exchange(jvmti_, nullptr) : TRY(make_environment(vm_));
+  auto* subgraph = new Subgraph(vm_, jvmti, arena_, options_, trees_, plan_, pauses_);
+  set_subgraph(subgraph);
+  auto begun = begin(*subgraph, jni);
+  if (!begun.ok()) end(*subgraph, jni);
+  return begun;
 }
 
+void SubgraphTiming::stop(JNIEnv* jni) { end(*g_subgraph, jni); }
+
 void SubgraphTiming::vm_ends(JNIEnv*) {
-  std::unique_lock lock(g_subgraph->mutex);
-  stop_own_thread(lock);
+  Subgraph& s = *g_subgraph;
+  std::unique_lock lock(s.mutex);
+  announce_end(s);
+  s.has_done.wait_for(lock, 2s, [&] { return s.has_ended; });
+}
+
+void SubgraphTiming::retire(JNIEnv*) {
+  SubgraphRuntime::forget_threads();
+  arena_.leave_memory();
+}
+
+BatchSummary SubgraphTiming::batches() const {
+  const arena::SubgraphInfo& info = arena_.header().subgraph;
+  return {.batches = info.batches,
+          .classes = info.classes,
+          .total_ns = info.batch_ns,
+          .p99_ns = info.batch_p99_ns,
+          .longest_ns = info.batch_max_ns};
 }
 
 }  // namespace sonde::agent

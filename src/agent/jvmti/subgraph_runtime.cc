@@ -11,6 +11,7 @@
 #include "agent/session/nowhere.h"
 #include "agent/session/subgraph_plan.h"
 #include "base/clock.h"
+#include "instrument/renamed_class.h"
 
 namespace sonde::agent {
 namespace {
@@ -73,16 +74,16 @@ Error failed(const char* what) { return {ErrorCode::kUnsupported, std::string("j
 
 }  // namespace
 
-Result<void> SubgraphRuntime::define(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives) {
+Result<void> SubgraphRuntime::define(jvmtiEnv* jvmti, JNIEnv* jni, std::uint64_t bias,
+                                     std::span<const JNINativeMethod> natives) {
+  if (runtime_ != nullptr) return bias == bias_ ? Result<void>() : failed("of this JVM is that of `sonde run`");
   if (!map_tables()) return failed("has no memory for threads");
   thread_number_ = jni->GetFieldID(jni->FindClass("java/lang/Thread"), "tid", "J");
-  const jclass existing = jni->FindClass(kName);
-  if (existing == nullptr) jni->ExceptionClear();
   if (thread_number_ == nullptr) return failed("does not know the numbers of threads");
-  if (existing != nullptr) {
-    runtime_ = static_cast<jclass>(jni->NewGlobalRef(existing));
-  } else if (auto made = make_class(jvmti, jni, natives); !made.ok()) {
+  bias_ = bias;
+  if (auto made = make_class(jvmti, jni, natives); !made.ok()) {
     if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
+    runtime_ = nullptr;
     return made;
   }
   current_ = jni->GetStaticMethodID(runtime_, "current", "()J");
@@ -92,8 +93,11 @@ Result<void> SubgraphRuntime::define(jvmtiEnv* jvmti, JNIEnv* jni, std::span<con
 bool SubgraphRuntime::is_inside(JNIEnv* jni) const { return jni->CallStaticLongMethod(runtime_, current_) != 0; }
 
 Result<void> SubgraphRuntime::make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives) {
+  // BASE, and sums of it and an offset in what an address may point to.
+  const instrument::ConstantShift shift{.begin = kBias, .end = kBias + 4096, .by = bias_ - kBias};
+  const std::vector<std::uint8_t> bytes = TRY(instrument::rename_classes(kSondeSubgraphClass, {}, shift));
   const jclass defined =
-      jni->DefineClass(kName, nullptr, reinterpret_cast<const jbyte*>(kSondeSubgraphClass), sizeof kSondeSubgraphClass);
+      jni->DefineClass(kName, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
   if (defined == nullptr) return failed("could not be defined");
   runtime_ = static_cast<jclass>(jni->NewGlobalRef(defined));
   Binding binding{.runtime = runtime_, .natives = natives, .done = false};
@@ -151,6 +155,7 @@ void SubgraphRuntime::open(JNIEnv* jni) {
 }
 
 void SubgraphRuntime::end(JNIEnv* jni) {
+  if (runtime_ == nullptr) return;
   jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "open", "Z"), JNI_FALSE);
   for (std::uint64_t i = 0; i < kThreads; i += 4096 / sizeof(arena::SubgraphEntry)) {
     unsigned char is_resident = 0;
@@ -161,6 +166,10 @@ void SubgraphRuntime::end(JNIEnv* jni) {
   new_array(jni, "last", "[Ljava/lang/Object;", "java/lang/Object", 0);
   new_array(jni, "seen", "[Ljava/lang/SondeSubgraph$Seen;", kSeenName, 0);
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
+}
+
+void SubgraphRuntime::forget_threads() {
+  if (g_threads != nullptr) madvise(g_threads, kThreads * sizeof(arena::SubgraphEntry), MADV_DONTNEED);  // all zero
 }
 
 std::uint64_t SubgraphRuntime::number_of(JNIEnv* jni, jthread thread) const {
@@ -182,7 +191,7 @@ SubgraphRuntime::Cost SubgraphRuntime::calibrate(JNIEnv* jni, bool cpu) {
   if (method == nullptr || thread == nullptr) return {};
   // A tree that nobody reads, with a caller and the one callee.
   alignas(64) static std::uint64_t memory[512];
-  const std::uint64_t tree = reinterpret_cast<std::uint64_t>(memory) - kBias;
+  const std::uint64_t tree = reinterpret_cast<std::uint64_t>(memory) - bias_;
   auto* header = reinterpret_cast<arena::SubgraphTree*>(memory);
   auto* caller = reinterpret_cast<arena::SubgraphNode*>(memory + 16);
   auto* slots = memory + 32;
@@ -209,7 +218,7 @@ SubgraphRuntime::Cost SubgraphRuntime::calibrate(JNIEnv* jni, bool cpu) {
     jni->CallStaticVoidMethod(runtime_, method, kMethod, kCalls, static_cast<jboolean>(cpu));
     const std::uint64_t end = monotonic_ns();
     const std::uint64_t measured =
-        static_cast<arena::SubgraphNode*>(reinterpret_cast<void*>(slots[0] + kBias))->time_ns;
+        static_cast<arena::SubgraphNode*>(reinterpret_cast<void*>(slots[0] + bias_))->time_ns;
     inner.push_back((measured - before) * 1000 / kCalls);
     whole.push_back((end - begin) * 1000 / kCalls);
     before = measured;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent]. java.lang.SondeSubgraph in the JVM: defined once, used by one recording after the other. The tables
-// that it looks into stay where they are as long as the process lives, for compiled code has their addresses.
+// Context: [agent]. java.lang.SondeSubgraph in the JVM: one per process, defined once and used by one recording after
+// the other. The tables that it looks into stay where they are as long as the process lives, for compiled code has
+// their addresses.
 #pragma once
 
 #include <jvmti.h>
@@ -15,14 +16,17 @@ namespace sonde::agent {
 
 class SubgraphRuntime {
  public:
-  // `natives` are those of SondeSubgraph. The JVM must be past VMInit.
-  Result<void> define(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives);
+  // Nothing happens if it is defined already. `bias` takes the place of SondeRT.BASE; `natives` are those of
+  // SondeSubgraph. The JVM must be past VMInit.
+  Result<void> define(jvmtiEnv* jvmti, JNIEnv* jni, std::uint64_t bias, std::span<const JNINativeMethod> natives);
 
-  // A new recording: nobody is inside, nothing has been seen.
+  // Nobody is inside, nothing has been seen.
   bool begin(JNIEnv* jni);
   void open(JNIEnv* jni);
   // No thread enters a root any more, and those inside are outside.
   void end(JNIEnv* jni);
+  // The recording has ended: no thread has a tree.
+  static void forget_threads();
 
   // Whether the calling thread is inside a root.
   [[nodiscard]] bool is_inside(JNIEnv* jni) const;
@@ -46,7 +50,8 @@ class SubgraphRuntime {
   void set_long(JNIEnv* jni, const char* field, jlong value);
   bool new_array(JNIEnv* jni, const char* field, const char* type, const char* element, jsize size);
 
-  jclass runtime_ = nullptr;  // global reference
+  jclass runtime_ = nullptr;  // global reference; null: not defined
+  std::uint64_t bias_ = 0;
   jfieldID thread_number_ = nullptr;
   jmethodID current_ = nullptr;
 };

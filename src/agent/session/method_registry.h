@@ -28,7 +28,9 @@ class MethodRegistry final : public instrument::CalleeIds {
       : arena_(arena), methods_(methods), flat_(flat), names_(names), numbers_(numbers) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
-  // For a method of the class that was added last. Even for methods of the JDK, odd for all others: SondeRT
+  // A class that was added before is at hand again.
+  void return_to(const classfile::ClassFile& cls) { class_name_ = cls.name(); }
+  // For a method of the class at hand. Even for methods of the JDK, odd for all others: SondeRT
   // tells them apart by it; with flat counters they may just follow each other. 0 if these have no room.
   std::uint32_t next_method_id(const classfile::Member& method, bool of_jdk);
   void add_method(std::uint32_t id, std::uint32_t class_id, const classfile::Member& method, std::uint16_t flags,
@@ -46,7 +48,7 @@ class MethodRegistry final : public instrument::CalleeIds {
   MethodTable& methods_;
   FlatBlocks* const flat_;
   MethodNames* const names_;
-  std::string class_name_;  // of the class added last
+  std::string class_name_;  // of the class at hand
   std::uint32_t last_class_ = 0;
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;

@@ -15,6 +15,11 @@ Result<void> MethodTable::map() {
   return {};
 }
 
+void MethodTable::unmap() {
+  if (words_ != nullptr) munmap(words_, kMethods * sizeof(std::uint32_t));
+  words_ = nullptr;
+}
+
 void MethodTable::forget(std::uint32_t largest) {
   const std::size_t size = (std::size_t{std::min(largest, kMethods - 1)} + 1) * sizeof(std::uint32_t);
   madvise(words_, size, MADV_DONTNEED);

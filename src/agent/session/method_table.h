@@ -13,6 +13,8 @@ namespace sonde::agent {
 class MethodTable {
  public:
   Result<void> map();
+  // For a table that no code in the JVM looks into.
+  void unmap();
 
   void set(std::uint32_t method_id, std::uint32_t constant_bytecodes, bool has_no_node) {
     if (method_id < kMethods) words_[method_id] = constant_bytecodes | kKnown | (has_no_node ? kNoNode : 0);

@@ -26,6 +26,8 @@ struct SubgraphOptions {
   bool wait = true;  // a thread waits until what it calls for the first time is instrumented
 
   [[nodiscard]] bool is_on() const { return !roots.empty(); }
+  [[nodiscard]] bool is_region() const { return scheme == arena::SubgraphScheme::kRegion; }
+  bool operator==(const SubgraphOptions&) const = default;
 };
 
 }  // namespace sonde::agent

@@ -65,9 +65,9 @@ CallSites::Kind kind_of(Opcode opcode, const MemberRef& callee) {
 
 }  // namespace
 
-Result<void> SubgraphPlan::create(std::uint8_t* site_bytes) {
+Result<void> SubgraphPlan::begin(std::uint8_t* site_bytes) {
   site_bytes_ = site_bytes;
-  return methods_.map();
+  return methods_.is_mapped() ? Result<void>() : methods_.map();
 }
 
 bool SubgraphPlan::select(std::uint32_t cls, std::string_view method, std::string_view descriptor, SubgraphRole role) {
@@ -108,7 +108,9 @@ std::optional<Bytes> SubgraphPlan::rewrite(std::uint32_t key, Bytes original, bo
   current_class_ = key;
   if (selected.record == 0) {
     selected.record = registry_.add_class(*cls, of_jdk ? arena::kClassOfJdk : 0);
-    ++arena_.header().subgraph.classes;
+    if (seen_classes_.emplace(cls->name()).second) ++arena_.header().subgraph.classes;
+  } else {
+    registry_.return_to(*cls);
   }
   editor_.open(*cls);
   for (const Member& method : cls->methods()) {
@@ -142,7 +144,8 @@ Result<void> SubgraphPlan::instrument(const Member& method, SelectedMethod& sele
 void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod& selected, bool of_jdk) {
   selected.id = registry_.next_method_id(method, of_jdk);
   arena::SubgraphInfo& info = arena_.header().subgraph;
-  ++(selected.role == SubgraphRole::kFollowed ? info.followed : info.methods);
+  if (seen_methods_.insert(selected.id).second)
+    ++(selected.role == SubgraphRole::kFollowed ? info.followed : info.methods);
   const std::uint16_t line = code.line_at(Pc(0)).value_or(0);
   registry_.add_method(
       selected.id, classes_[current_class_].record, method, 0,

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "agent/session/method_registry.h"
@@ -39,11 +40,15 @@ class SubgraphPlan final : private instrument::CallSites {
  public:
   static constexpr std::size_t kMaxSites = 1 << 20;
 
-  SubgraphPlan(arena::Writer& arena, const SubgraphOptions& options)
-      : arena_(arena), options_(options), registry_(arena, methods_, nullptr, nullptr) {}
+  // `numbers` is of MethodRegistry.
+  SubgraphPlan(arena::Writer& arena, const SubgraphOptions& options, MethodNumbers* numbers)
+      : arena_(arena), options_(options), registry_(arena, methods_, nullptr, nullptr, numbers) {}
+  ~SubgraphPlan() { methods_.unmap(); }
+  SubgraphPlan(const SubgraphPlan&) = delete;
+  SubgraphPlan& operator=(const SubgraphPlan&) = delete;
 
-  // `site_bytes` has a byte for each of kMaxSites call sites that SondeSubgraph looks at, all zero.
-  Result<void> create(std::uint8_t* site_bytes);
+  // `site_bytes` has a byte for each of kMaxSites call sites that SondeSubgraph looks at, all zero. Again after clear.
+  Result<void> begin(std::uint8_t* site_bytes);
 
   // Whether it was not selected before. A root stays one.
   bool select(std::uint32_t cls, std::string_view method, std::string_view descriptor, instrument::SubgraphRole role);
@@ -93,6 +98,9 @@ class SubgraphPlan final : private instrument::CallSites {
   instrument::SubgraphPass pass_;
   std::uint8_t* site_bytes_ = nullptr;
   std::vector<SiteCall> sites_;
+  // In the arena, whether or not they are selected now.
+  std::unordered_set<std::uint32_t> seen_methods_;
+  std::unordered_set<std::string> seen_classes_;
   std::unordered_map<std::uint32_t, SelectedClass> classes_;
   // The method at hand.
   std::uint32_t current_class_ = 0;
