@@ -6,7 +6,7 @@ right, and when the recording ends nothing of it may stay.
 Exit code 1: a case failed. 77: something needed is not built.
 
   --cases A,B   --jdk 17,25     only these
-  --cycles N    how often recordings start and stop (default 200, with --quick 21)
+  --cycles N    how often recordings start and stop (default 200, with --quick 12)
   --quick       what CI runs
 """
 
@@ -301,7 +301,7 @@ def cycles(case):
             program.jcmd("GC.run")  # old versions of classes go when garbage is collected
 
         quick = case.arguments.quick
-        for i in range(10 if quick else 60):
+        for i in range(6 if quick else 60):
             cycle(i)
         pools_before = pools_of(case, program, "before")
         before = settled_rss_kb(program), metaspace_kb(program), classes_of(program)
@@ -679,7 +679,7 @@ def main():
     if not arguments.sonde.exists() or not arguments.dump.exists() or not jdks:
         print(f"run: {arguments.sonde}, {arguments.dump} or a JDK (tools/find_jdks) is missing", file=sys.stderr)
         return 77
-    arguments.cycles = arguments.cycles or (21 if arguments.quick else 200)
+    arguments.cycles = arguments.cycles or (12 if arguments.quick else 200)
     arguments.work.mkdir(parents=True, exist_ok=True)
     arguments.dump = arguments.dump.resolve()
     done = execute([jdks[0].home / "bin/javac", "-d", arguments.work / "classes", "--release", "17", HERE / "Steady.java"])
