@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent that writes a line for each method of each loaded class, its name and its bytecode as the JVM has it, and for
-// each class one with "pool", its name and the size of its constant pool, into the file that is its argument:
+// An agent that writes a line for each method of each loaded class, its name and its bytecode as the JVM has it, and
+// for each class one with "pool", its name and the size of its constant pool, into the file that is its argument:
 //   jcmd PID JVMTI.agent_load /path/libbytecode_dump.so /path/out
 #include <jni.h>
 #include <jvmti.h>
