@@ -16,6 +16,7 @@ namespace {
 using namespace classfile;
 using classfile::testing::assemble;
 using classfile::testing::TestClass;
+using instrument::testing::class_with_two_paths;
 using instrument::testing::FixedIds;
 using instrument::testing::Instrumented;
 using instrument::testing::instrumented;
@@ -69,15 +70,7 @@ TEST(CountingPass, ALongMethodThatMayThrowAnywhereHasOnePad) {
 }
 
 TEST(CountingPass, ALeafWithBranchesCountsInALocal) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq other
-        iconst_1
-        ireturn
- other: iconst_0
-        ireturn)");
+  TestClass cls = class_with_two_paths();
   EXPECT_EQ(count(cls).listing,
             "iconst_2 istore iload_0 ifeq "
             "iinc iconst_1 iload i2l bipush leaf ireturn "
@@ -127,15 +120,7 @@ TEST(CountingPass, WithoutContextsCallersPublishNothing) {
 }
 
 TEST(CountingPass, WithoutContextsOneProbeAtTheEndCountsCallAndBytecodes) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq other
-        iconst_1
-        ireturn
- other: iconst_0
-        ireturn)");
+  TestClass cls = class_with_two_paths();
   EXPECT_EQ(count(cls, {}, Contexts::kNone).listing,
             "iconst_2 istore iload_0 ifeq "
             "iinc iconst_1 iload i2l bipush hit ireturn "

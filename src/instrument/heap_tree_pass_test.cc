@@ -13,6 +13,7 @@ namespace {
 using namespace classfile;
 using classfile::testing::assemble;
 using classfile::testing::TestClass;
+using instrument::testing::class_with_two_paths;
 using instrument::testing::Instrumented;
 using instrument::testing::instrumented;
 
@@ -35,15 +36,7 @@ TEST(HeapTreePass, EvenALeafHasANode) {
 }
 
 TEST(HeapTreePass, EachBlockAddsToTheNode) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq other
-        iconst_1
-        ireturn
- other: iconst_0
-        ireturn)");
+  TestClass cls = class_with_two_paths();
   CountedMethod counted;
   EXPECT_EQ(instrumented(cls, counted),
             "caller dup astore bipush enter astore aload iconst_2 count iload_0 ifeq "

@@ -14,6 +14,7 @@ namespace {
 using namespace classfile;
 using classfile::testing::assemble;
 using classfile::testing::TestClass;
+using instrument::testing::class_with_two_paths;
 using instrument::testing::FixedIds;
 using instrument::testing::instrumented;
 
@@ -69,15 +70,7 @@ TEST_F(SamplingPassTest, AGetterThatThrowsGivesTheRestBack) {
 }
 
 TEST_F(SamplingPassTest, ALeafWithBranchesCountsInALocal) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq other
-        iconst_1
-        ireturn
- other: iconst_0
-        ireturn)");
+  TestClass cls = class_with_two_paths();
   EXPECT_EQ(inserted(cls),
             "iconst_2 istore iload_0 ifeq "
             "iinc iconst_1 iload i2l bipush leaf ireturn "

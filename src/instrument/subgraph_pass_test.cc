@@ -13,6 +13,7 @@ namespace {
 using namespace classfile;
 using classfile::testing::assemble;
 using classfile::testing::TestClass;
+using instrument::testing::class_with_two_paths;
 using instrument::testing::Instrumented;
 using instrument::testing::instrumented;
 
@@ -141,15 +142,7 @@ TEST(SubgraphPass, AHandleTellsWhatItCalls) {
 }
 
 TEST(SubgraphPass, BytecodesAreCountedByBlocks) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq other
-        iconst_1
-        ireturn
- other: iconst_0
-        ireturn)");
+  TestClass cls = class_with_two_paths();
   SubgraphMethod method = kInner;
   method.clock = SubgraphClock::kNone;
   method.bytecodes = true;

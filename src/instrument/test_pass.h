@@ -20,6 +20,20 @@ class FixedIds final : public CalleeIds {
   std::uint32_t id_of(const classfile::MemberRef&, KnownKind) override { return 99; }
 };
 
+// A branch on its parameter, and a return on both sides.
+inline classfile::testing::TestClass class_with_two_paths() {
+  classfile::testing::TestClass cls;
+  cls.max_locals = 1;
+  classfile::testing::assemble(cls, R"(
+        iload_0
+        ifeq other
+        iconst_1
+        ireturn
+ other: iconst_0
+        ireturn)");
+  return cls;
+}
+
 struct Instrumented {
   std::string code;      // calls of the runtime (java.lang.Sonde*) by name, everything else by mnemonic
   std::string handlers;  // the exception table

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/jvmti/jvm.h"
 #include "agent/vm/hotspot/safe_memory.h"
 
 namespace sonde::agent {
@@ -37,17 +38,6 @@ void find_own_stack(std::uint64_t& low, std::uint64_t& high) {
     high = low + size;
   }
   pthread_attr_destroy(&attributes);
-}
-
-jclass find_class(JNIEnv* jni, const char* name) {
-  const jclass local = jni->FindClass(name);
-  if (local == nullptr) {
-    jni->ExceptionClear();
-    return nullptr;
-  }
-  const auto global = static_cast<jclass>(jni->NewGlobalRef(local));
-  jni->DeleteLocalRef(local);
-  return global;
 }
 
 }  // namespace
