@@ -40,13 +40,13 @@ constexpr std::uint32_t allowed_tags(Opcode opcode) {
 
 constexpr bool is_jump(Opcode opcode) { return flow_of(opcode) != Flow::next && flow_of(opcode) != Flow::end; }
 
-// What the scan asks of each opcode. It has no branch on the kind of an instruction: jumps are a number to add, and
-// what an instruction without a constant pool index has in that place may point at anything.
+// What the scan asks of each opcode. It has no branch on the kind of an instruction: jumps are a number to add, and an
+// instruction without a constant pool index has index 0, where any tag will do.
 struct ScanRow {
   std::uint32_t allowed_tags = 0;  // 0: rare_operand_fits() decides
   std::uint8_t length = 0;         // as in kLengths
   std::uint8_t is_jump = 0;
-  std::uint8_t index_shift = 0;  // of the two bytes after the opcode, to get the index
+  std::uint8_t index_shift = 0;  // of the two bytes after the opcode, to get the index; 16: there is none
 };
 constexpr std::array<ScanRow, 256> kScanRows = [] {
   std::array<ScanRow, 256> rows{};
@@ -56,7 +56,7 @@ constexpr std::array<ScanRow, 256> kScanRows = [] {
     rows[i].allowed_tags = is_rare ? 0 : allowed_tags(opcode) != 0 ? allowed_tags(opcode) : ~0U;
     rows[i].length = kLengths[i];
     rows[i].is_jump = is_jump(opcode) ? 1 : 0;
-    rows[i].index_shift = opcode == Opcode::ldc ? 8 : 0;
+    rows[i].index_shift = opcode == Opcode::ldc ? 8 : allowed_tags(opcode) != 0 ? 0 : 16;
   }
   return rows;
 }();

@@ -66,6 +66,7 @@ TEST(Limits, ErrorsNameLineAndColumn) {
   EXPECT_THAT(error("[[limit]]\nhard = \"much\"\n"),
               testing::AllOf(HasSubstr("line 2, column 8"), HasSubstr("\"N %\"")));
   EXPECT_THAT(error("[[[limit[limit]]\n"), HasSubstr("line 1, column 3"));
+  EXPECT_THAT(error("[[limit]]\nhard = 2Л\n"), HasSubstr("line 2, column 9"));
   EXPECT_THAT(error("[[limit]]\nhard = -5\n"), HasSubstr("line 2, column 8"));
   EXPECT_THAT(error("[[limit]]\nhard = \"-5 %\"\n"), HasSubstr("line 2, column 8"));
   EXPECT_THAT(error("[[limit]]\nhard = \"1e9 %\"\n"), HasSubstr("line 2, column 8"));
@@ -78,6 +79,25 @@ TEST(Limits, ErrorsNameLineAndColumn) {
   EXPECT_THAT(error("[[limit]\n"), HasSubstr("line 1"));
   EXPECT_THAT(error("hard = \"1\nx"), HasSubstr("line 1"));
   EXPECT_EQ(error(""), "none");
+}
+
+TEST(Limits, StringsAndCommentsMayHaveAnyCharacter) {
+  const auto limits = parse_limits(R"toml(
+      # größer
+      [[limit]]
+      name = "a \" größer"
+      method = 'café.*'
+      hard = 1
+      [[limit]]
+      name = """
+"ö"
+"""
+      method = 'A'
+      hard = 1
+      )toml");
+  ASSERT_TRUE(limits.ok()) << limits.error().to_string();
+  EXPECT_EQ(limits->limits[0].name, "a \" größer");
+  EXPECT_EQ(limits->limits[1].name, "\"ö\"\n");
 }
 
 TEST(Bound, SaysHowMuchIsTooMuch) {

@@ -16,11 +16,9 @@ class Summation {
  public:
   explicit Summation(const CallTree& tree) : tree_(tree), totals_(tree) {}
 
-  // key_of(node, parent) is a number below `keys`, or kNoKey; parent is the node's caller.
-  template <typename KeyOf>
-  std::vector<Sum> run(std::span<const Thread* const> threads, std::size_t keys, const KeyOf& key_of) {
-    std::vector<Sum> sums(keys);
-    open_.assign(keys, 0);
+  // key_of(node, parent) is a number or kNoKey; parent is the node's caller. sum_at(key) is the Sum that is added to.
+  template <typename KeyOf, typename SumAt>
+  void run(std::span<const Thread* const> threads, const KeyOf& key_of, const SumAt& sum_at) {
     for (const Thread* thread : threads) {
       for (std::uint32_t node = thread->first_node; node < thread->end_node; ++node) {
         while (path_.size() > tree_.depth[node]) leave();
@@ -28,17 +26,14 @@ class Summation {
         const std::uint32_t key = key_of(node, parent);
         path_.push_back({.node = node, .key = key});
         if (key == kNoKey) continue;
-        if (key >= sums.size()) {  // keys are made on the way
-          sums.resize(key + 1);
-          open_.resize(key + 1);
-        }
-        sums[key].self += tree_.amounts_of(node);
-        if (node < tree_.activations.size()) sums[key].visits += tree_.activations[node];
-        if (open_[key]++ == 0) sums[key].total += totals_.of(node);
+        if (key >= open_.size()) open_.resize(key + 1);
+        Sum& sum = sum_at(key);
+        sum.self += tree_.amounts_of(node);
+        if (node < tree_.activations.size()) sum.visits += tree_.activations[node];
+        if (open_[key]++ == 0) sum.total += totals_.of(node);
       }
       while (!path_.empty()) leave();
     }
-    return sums;
   }
 
  private:
@@ -103,8 +98,7 @@ std::vector<SumRow> by_name(const Profile& profile, std::span<const Thread* cons
     if (key != kNoKey) occurs[key] = true;
     return key;
   };
-  const std::vector<Sum> sums = Summation(profile.tree).run(threads, rows.size(), key_of);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].sum = sums[i];
+  Summation(profile.tree).run(threads, key_of, [&](std::uint32_t key) -> Sum& { return rows[key].sum; });
   return rows_that_occur(std::move(rows), occurs);
 }
 
@@ -143,24 +137,18 @@ std::vector<SumRow> by_place(const Profile& profile, std::span<const Thread* con
   const CallTree& tree = profile.tree;
   const bool is_callsite = grouping == Grouping::kCallsite;
   Numbering<Place, PlaceHash> places;
+  std::vector<SumRow> rows;
+  rows.reserve(tree.size());  // there may be as many places as contexts, and copying rows is what takes time then
   const auto key_of = [&](std::uint32_t node, std::uint32_t parent) {
     if (tree.depth[node] < 2) return kNoKey;
-    const Place place{.caller = tree.method[parent].value(),
-                      .callee = is_callsite ? tree.method[node].value() : kNoKey,
-                      .line = tree.line[node]};
-    return places.number_of(place).first;
+    const MethodId caller = tree.method[parent];
+    const MethodId callee = tree.method[node];
+    const auto [key, is_new] = places.number_of(
+        {.caller = caller.value(), .callee = is_callsite ? callee.value() : kNoKey, .line = tree.line[node]});
+    if (is_new) rows.push_back({.method = is_callsite ? callee : caller, .caller = caller, .line = tree.line[node]});
+    return key;
   };
-  const std::vector<Sum> sums = Summation(tree).run(threads, 0, key_of);
-  std::vector<SumRow> rows;
-  rows.reserve(sums.size());
-  for (std::uint32_t i = 0; i < sums.size(); ++i) {
-    const Place& place = places.key(i);
-    const MethodId caller(place.caller);
-    rows.push_back({.method = is_callsite ? MethodId(place.callee) : caller,
-                    .caller = caller,
-                    .line = place.line,
-                    .sum = sums[i]});
-  }
+  Summation(tree).run(threads, key_of, [&](std::uint32_t key) -> Sum& { return rows[key].sum; });
   return rows;
 }
 
@@ -186,8 +174,10 @@ std::unordered_set<std::string> accepted_names(const Profile& profile, const Met
 }
 
 std::vector<Sum> sums_by_method(const Profile& profile) {
+  std::vector<Sum> sums(profile.methods.size());
   const auto key_of = [&](std::uint32_t node, std::uint32_t) { return profile.tree.method[node].value(); };
-  return Summation(profile.tree).run(profile.all_threads(), profile.methods.size(), key_of);
+  Summation(profile.tree).run(profile.all_threads(), key_of, [&](std::uint32_t key) -> Sum& { return sums[key]; });
+  return sums;
 }
 
 std::vector<SumRow> sums_by(const Profile& profile, std::span<const Thread* const> threads, Grouping grouping) {
