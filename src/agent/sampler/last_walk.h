@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/signal_safe.h"
@@ -51,6 +52,9 @@ class LastWalk {
   }
   // [agent] The slot is another thread's.
   void forget() { count_ = fresh_count_ = 0; }
+
+  // [agent] How much memory was used so far.
+  [[nodiscard]] std::uint64_t touched() const { return std::uint64_t{most_} * 2 * sizeof(Frame); }
 
   void begin() SIGNAL_SAFE {
     cursor_ = count_;
@@ -108,6 +112,7 @@ class LastWalk {
         run_[count_++].distance = known + same_at_ - fresh_[i].distance;
       }
       outside_ = entries - (same_at_ + 2);
+      most_ = std::max(most_, count_);
       return;
     }
     count_ = 0;
@@ -118,6 +123,7 @@ class LastWalk {
       run_[count_++].distance = outermost - fresh_[i].distance;
     }
     outside_ = entries - (outermost + 1);
+    most_ = std::max(most_, count_);
   }
 
  private:
@@ -132,6 +138,7 @@ class LastWalk {
   std::uint32_t fresh_count_ = 0;
   std::uint32_t cursor_ = 0;   // frames of the run that the walk has not passed yet
   std::uint32_t outside_ = 0;  // entries of the sample before beyond the run
+  std::uint32_t most_ = 0;     // frames that there were in a run
   std::uint32_t same_at_ = kNone;
   bool is_closed_ = true;
 };

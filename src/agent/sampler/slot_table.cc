@@ -76,7 +76,10 @@ void SlotTable::clear() {
 
 std::uint64_t SlotTable::memory_bytes() const {
   std::uint64_t bytes = made_ * sizeof(ThreadSlot);
-  for (std::size_t i = 0; i < made_; ++i) bytes += slots_[i].ring.touched();
+  for (std::size_t i = 0; i < made_; ++i) {
+    const ThreadSlot& slot = slots_[i];
+    bytes += slot.ring.touched() + slot.last_walk.touched() + slot.last_frames.capacity() * sizeof(RawFrame);
+  }
   return bytes;
 }
 

@@ -22,7 +22,7 @@ class HotspotDecoder final : public StackDecoder {
 
   void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override {
-    return (places_.size() + method_by_compile_id_.size()) * 96 + methods_.memory_bytes();
+    return (places_.size() + method_by_compile_id_.size()) * 96 + methods_.memory_bytes() + log_.memory_bytes();
   }
 
   // Any thread: classes were unloaded, or methods that were redefined are about to be freed.

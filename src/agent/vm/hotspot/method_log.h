@@ -15,6 +15,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,7 @@ class MethodLog {
     std::string_view source_file;
   };
   [[nodiscard]] std::optional<Method> at(std::uint64_t place) const;
+  [[nodiscard]] std::uint64_t memory_bytes() const { return sizeof *this + std::min(end_.load(), kSize); }
 
  private:
   static constexpr std::uint64_t kSize = 16 << 20;
