@@ -34,14 +34,14 @@ class ClassSource : public testing::Test {
   }
 
   fs::path write(const std::string& name, Bytes content) {
-    const fs::path path = folder_ / name;
+    fs::path path = folder_ / name;
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << as_text(content);
     return path;
   }
   fs::path write(const std::string& name, std::string_view content) { return write(name, as_bytes(content)); }
 
-  std::string shown(std::string name) const {
+  std::string shown(const std::string& name) const {
     const std::string prefix = folder_.string() + "/";
     return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
   }

@@ -209,8 +209,8 @@ void CodeBuilder::finish(std::vector<std::uint32_t>& frame_offsets) {
     if (label.targeted) frame_offsets.push_back(label.offset);
   }
   std::ranges::sort(frame_offsets);
-  const auto repeated = std::ranges::unique(frame_offsets);
-  frame_offsets.erase(repeated.begin(), repeated.end());
+  const auto repeated = std::unique(frame_offsets.begin(), frame_offsets.end());
+  frame_offsets.erase(repeated, frame_offsets.end());
 }
 
 }  // namespace sonde::classfile

@@ -161,7 +161,7 @@ std::uint16_t FrameAssembler::write(const Code& code, const StackMapTable& table
   const std::size_t added = wanted_.size();
   for (const StackMapTable::Frame& frame : table.frames()) want(map.label(frame.pc), frame.pc);
   if (added != 0) {
-    std::ranges::rotate(wanted_, wanted_.begin() + static_cast<std::ptrdiff_t>(added));
+    std::rotate(wanted_.begin(), wanted_.begin() + static_cast<std::ptrdiff_t>(added), wanted_.end());
     std::ranges::stable_sort(wanted_, {}, &Wanted::offset);
   }
   FrameWriter writer(out, explicit_.locals(explicit_.entry()), previous_);

@@ -19,7 +19,7 @@ void before_handlers(CodeEditor& code, SnippetId snippet) {
   std::vector<Pc> handlers;
   for (const Handler& handler : code.handlers()) handlers.push_back(handler.handler.pc());
   std::ranges::sort(handlers);
-  handlers.erase(std::ranges::unique(handlers).begin(), handlers.end());
+  handlers.erase(std::unique(handlers.begin(), handlers.end()), handlers.end());
   for (const Pc pc : handlers) code.before(pc, snippet);
 }
 

@@ -42,24 +42,24 @@ class SamplingPassTest : public ::testing::Test {
   std::string inserted(TestClass& cls, std::uint32_t id = kApplicationMethod, bool jdk_counts = false,
                        ContextFrom context_from = ContextFrom::kShadowStack) {
     FixedIds ids;
-    SamplingPass pass(known, ids, sites, context_from, jdk_counts, weights);
+    SamplingPass pass(known_, ids, sites_, context_from, jdk_counts, weights_);
     CountedMethod counted;
     const MethodToCount which = {.id = id, .of_jdk = id == kJdkMethod, .precision = Precision::kPads};
     return instrumented(cls, [&](CodeEditor& code) { return pass.apply(code, which, counted); }).code;
   }
 
-  KnownMethods known;
-  SiteLog sites;
-  const OpcodeWeights* weights = nullptr;
+  KnownMethods known_;
+  SiteLog sites_;
+  const OpcodeWeights* weights_ = nullptr;
 };
 
 TEST_F(SamplingPassTest, ALeafOnASinglePathSpendsAtItsEntry) {
   TestClass cls;
   assemble(cls, "iload_0\n ireturn");
   EXPECT_EQ(inserted(cls), "iconst_2 i2l bipush leaf iload_0 ireturn ");
-  EXPECT_EQ(sites.method, kApplicationMethod);
-  EXPECT_TRUE(sites.is_leaf);
-  EXPECT_EQ(sites.native_callees, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(sites_.method, kApplicationMethod);
+  EXPECT_TRUE(sites_.is_leaf);
+  EXPECT_EQ(sites_.native_callees, std::vector<std::uint32_t>{0});
 }
 
 TEST_F(SamplingPassTest, AGetterThatThrowsGivesTheRestBack) {
@@ -89,7 +89,7 @@ TEST_F(SamplingPassTest, ACallerHasASlotAndGivesItBackHoweverItEnds) {
             "lload bipush iconst_1 call invokestatic lload bipush iconst_2 call invokestatic "
             "lload leave return "
             "lload bipush i2l bipush exit athrow lload iconst_m1 i2l bipush exit athrow ");
-  EXPECT_EQ(sites.native_callees, (std::vector<std::uint32_t>{0, 0, 0}));
+  EXPECT_EQ(sites_.native_callees, (std::vector<std::uint32_t>{0, 0, 0}));
 }
 
 TEST_F(SamplingPassTest, ACallerWithBranchesSpendsAtItsEnd) {
@@ -107,13 +107,13 @@ TEST_F(SamplingPassTest, ACallerWithBranchesSpendsAtItsEnd) {
 }
 
 TEST_F(SamplingPassTest, KnownNativesAreInTheTableOfSites) {
-  known.add({.class_name = "java/lang/System", .name = "nanoTime", .descriptor = "()J"}, KnownKind::kNative);
-  known.sort();
+  known_.add({.class_name = "java/lang/System", .name = "nanoTime", .descriptor = "()J"}, KnownKind::kNative);
+  known_.sort();
   TestClass cls;
   cls.max_locals = 0;
   assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
   inserted(cls);
-  EXPECT_EQ(sites.native_callees, (std::vector<std::uint32_t>{0, 99}));
+  EXPECT_EQ(sites_.native_callees, (std::vector<std::uint32_t>{0, 99}));
 }
 
 TEST_F(SamplingPassTest, WhereTheJdkCountsItsMethodsAndOthersAreToldApart) {
@@ -135,14 +135,14 @@ TEST_F(SamplingPassTest, WithoutAShadowStackEveryMethodIsLikeALeaf) {
   EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kJvm),
             "iconst_3 i2l bipush leaf invokestatic invokestatic return "
             "bipush i2l bipush leaf athrow iconst_m1 i2l bipush leaf athrow ");
-  EXPECT_FALSE(sites.is_leaf);
-  EXPECT_EQ(sites.native_callees.size(), 3u);
+  EXPECT_FALSE(sites_.is_leaf);
+  EXPECT_EQ(sites_.native_callees.size(), 3u);
   // Called by an intrinsic, application code counts again, and so does what it calls.
   EXPECT_EQ(inserted(cls, kApplicationMethod, true, ContextFrom::kJvm).substr(0, 20), "enterVisible lstore ");
 }
 
 TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {
-  sites.is_full = true;
+  sites_.is_full = true;
   TestClass cls;
   assemble(cls, "iload_0\n ireturn");
   EXPECT_EQ(inserted(cls), "no room for more call sites");
@@ -150,7 +150,7 @@ TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {
 
 TEST_F(SamplingPassTest, SpendsWhatBytecodesWeigh) {
   const OpcodeWeights weighed = OpcodeWeights::parse("sonde-weights 1\nscale 10\nload 300\nreturn 20").value();
-  weights = &weighed;
+  weights_ = &weighed;
   TestClass cls;
   assemble(cls, "iload_0\n ireturn");
   EXPECT_EQ(inserted(cls), "sipush i2l bipush leaf iload_0 ireturn ");

@@ -60,7 +60,7 @@ void SampleTrees::purge() {
   move_timeline();
   __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST);
   std::ranges::sort(left);
-  left.erase(std::ranges::unique(left).begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
   rebuild_table(left);
   ++purges_;
 }
