@@ -14,12 +14,14 @@ import argparse
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from jvm import Attached, Steady, socket_of, status, wait_until
@@ -539,7 +541,9 @@ def workloads(case):
     folder = pathlib.Path(os.environ.get("SONDE_WORKLOADS", ""))
     if not (folder / "run.sh").exists():
         raise Skipped("no SONDE_WORKLOADS")
-    for name in ("h2", "jython", "xalan", "compress", "exceptions", "threads", "groovy", "lucene"):
+    for name in (line.split()[0] for line in execute([folder / "list.sh"]).stdout.splitlines()):
+        if name == "vthreads" and case.jdk.major < 21:
+            continue
         environment = {**os.environ, "JAVA_HOME": str(case.jdk.home)}
         process = subprocess.Popen([folder / "run.sh", name], env=environment, stdout=subprocess.PIPE, text=True)
         switches = switch_modes(case, name, process)
@@ -548,48 +552,58 @@ def workloads(case):
         case.check(f"{name}: {summary}", process.returncode == 0 and summary.endswith(" ok"))
 
 
-def h2_iterations(process):
-    """(CPU ms of the main thread) of each iteration, as they come."""
-    for line in process.stdout:
-        words = line.split()
-        if words[:1] == ["iter"]:
-            yield float(words[words.index("main_cpu_ms") + 1])
+class Iterations:
+    """What iterations of a workload take, in ms of CPU time of the main thread, as they come."""
+
+    def __init__(self, process):
+        self.process, self.times = process, []
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            words = line.split()
+            if words[:1] == ["iter"]:
+                self.times.append(float(words[words.index("main_cpu_ms") + 1]))
+
+    def next(self, count):
+        """The median of the next ones that begin from now on."""
+        first = len(self.times) + 1
+        wait_until("iterations", lambda: len(self.times) >= first + count, 120)
+        return statistics.median(self.times[first : first + count])
 
 
 def throughput(case):
-    """h2: numbers within a second of attaching; 20 times counted in between, iterations take what they took before. Not
-    in CI."""
+    """h2: numbers within a second of attaching; after each of 20 recordings that count, iterations take what they took
+    before, once the JVM has compiled its methods again. Not in CI."""
     folder = pathlib.Path(os.environ.get("SONDE_WORKLOADS", ""))
     if not (folder / "run.sh").exists():
         raise Skipped("no SONDE_WORKLOADS")
-    rounds = 20
-    environment = {**os.environ, "JAVA_HOME": str(case.jdk.home), "ITERS": str(10 + 3 * rounds)}
-    process = subprocess.Popen([folder / "run.sh", "h2", "small"], env=environment, stdout=subprocess.PIPE, text=True)
-    iterations = h2_iterations(process)
-    for _ in range(8):
-        next(iterations)
-    pid = java_below(process.pid)
-    begin = time.monotonic()
-    with Attached(case.sonde, pid, case.out, "--mode", "cpu:1ms") as attached:
-        wait_until("samples", lambda: samples_in(Recording(case.sonde, attached.live)) > 0, 5)
-        took = time.monotonic() - begin
-        attached.end()
-    case.check(f"first numbers after {took:.2f} s", took < 1)
-    before, after = [], []
-    for _ in range(rounds):
-        before.append(next(iterations))
-        done = execute([case.sonde, "attach", pid, "--mode", "exact", "--duration", "100ms", "-o", case.out])
-        case.check(f"attach: {done.stderr}", done.code == 0)
-        next(iterations)  # the JVM compiles its methods again
-        after.append(next(iterations))
-    for _ in iterations:
-        pass
-    case.expect("exit code", process.wait(), 0)
-    ratio = statistics.median(after) / statistics.median(before)
+    environment = {**os.environ, "JAVA_HOME": str(case.jdk.home), "ITERS": "100000", "WL_PRINT": "1"}
+    command = shlex.split(execute([folder / "run.sh", "h2", "small"], env=environment).stdout)
+    after = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            iterations = Iterations(process)
+            iterations.next(25)
+            before = iterations.next(5)
+            begin = time.monotonic()
+            with Attached(case.sonde, process.pid, case.out, "--mode", "cpu:1ms") as attached:
+                wait_until("samples", lambda: samples_in(Recording(case.sonde, attached.live)) > 0, 5)
+                took = time.monotonic() - begin
+                attached.end()
+            for _ in range(20):
+                done = execute([case.sonde, "attach", process.pid, "--mode", "exact", "--duration", "100ms", "-o", case.out])
+                case.check(f"attach: {done.stderr}", done.code == 0)
+                iterations.next(12)
+                after.append(iterations.next(3))
+        finally:
+            process.kill()
+    ratio = statistics.median(after) / before
     case.note = (
-        f"first numbers after {took * 1000:.0f} ms; iterations of {statistics.median(before):.0f} ms before, "
-        f"{statistics.median(after):.0f} ms after, ratio {ratio:.3f}"
+        f"first numbers after {took * 1000:.0f} ms; iterations of {before:.0f} ms before, then {min(after):.0f} to "
+        f"{max(after):.0f} ms, the last {after[-1]:.0f} ms; ratio of the median {ratio:.3f}"
     )
+    case.check(f"first numbers after {took:.2f} s", took < 1)
     case.check(f"slower afterwards: {case.note}", ratio < 1.15)
 
 
@@ -607,16 +621,28 @@ def java_below(pid):
     return None
 
 
+SUBGRAPH_ROOTS = {
+    "h2": "org.h2.command.Parser.prepare",
+    "ecj": "org.eclipse.jdt.internal.compiler.parser.Parser.parse",
+    "xalan": "org.apache.xalan.transformer.TransformerImpl.*",
+    "jython": "org.python.core.PyObject.__call__",
+    "lucene": "org.apache.lucene.search.IndexSearcher.search",
+}
+
+
 def switch_modes(case, name, process):
     switches = 0
     wait_until("a JVM", lambda: java_below(process.pid) is not None, 20)
     pid = java_below(process.pid)
     time.sleep(0.5)
     while process.poll() is None:
-        mode = ("exact", "cpu:1ms", "exact:flat", "wall:5ms")[switches % 4]
+        root = SUBGRAPH_ROOTS.get(name, "*.run")
+        mode = ("exact", "cpu:1ms", f"subgraph:root={root}", "exact:flat", "wall:5ms", f"region:{root}")[switches % 6]
         out = case.folder / f"{name}.sonde"
         done = execute([case.sonde, "attach", pid, "--mode", mode, "--duration", "300ms", "-o", out])
-        if done.code != 0 and process.poll() is None and java_below(process.pid) is not None:
+        if done.code != 0:
+            time.sleep(1)  # it may be about to end
+        if done.code != 0 and java_below(process.pid) is not None:
             case.problems.append(f"{name}: {mode}: {done.stderr}")
         recordings.remove(out)
         switches += 1
