@@ -622,7 +622,7 @@ def java_below(pid):
 
 
 SUBGRAPH_ROOTS = {
-    "h2": "org.h2.command.Parser.prepare",
+    "h2": "org.h2.command.Command.executeUpdate",
     "ecj": "org.eclipse.jdt.internal.compiler.parser.Parser.parse",
     "xalan": "org.apache.xalan.transformer.TransformerImpl.*",
     "jython": "org.python.core.PyObject.__call__",
