@@ -27,30 +27,33 @@ std::string class_name_of(const std::string& signature) {
   return signature.size() > 2 && signature.front() == 'L' ? signature.substr(1, signature.size() - 2) : signature;
 }
 
-MethodName name_of(jvmtiEnv* jvmti, jmethodID method) {
+}  // namespace
+
+MethodName AgctDecoder::name_of(jmethodID method) const {
   MethodName result;
-  JvmtiText name(jvmti);
-  JvmtiText descriptor(jvmti);
+  JvmtiText name(jvmti_);
+  JvmtiText descriptor(jvmti_);
   jclass cls = nullptr;
   jint flags = 0;
-  if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE ||
-      jvmti->GetMethodDeclaringClass(method, &cls) != JVMTI_ERROR_NONE) {
+  if (jvmti_->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE ||
+      jvmti_->GetMethodDeclaringClass(method, &cls) != JVMTI_ERROR_NONE) {
     return result;
   }
-  JvmtiText signature(jvmti);
-  JvmtiText source(jvmti);
-  jvmti->GetClassSignature(cls, signature.out(), nullptr);
-  jvmti->GetSourceFileName(cls, source.out());
-  if (jvmti->GetMethodModifiers(method, &flags) == JVMTI_ERROR_NONE)
+  JvmtiText signature(jvmti_);
+  JvmtiText source(jvmti_);
+  jvmti_->GetClassSignature(cls, signature.out(), nullptr);
+  jvmti_->GetSourceFileName(cls, source.out());
+  if (jvmti_->GetMethodModifiers(method, &flags) == JVMTI_ERROR_NONE)
     result.access_flags = static_cast<std::uint16_t>(flags);
+  // The threads that ask never return to Java, where the JVM would drop the reference: the class could not be unloaded.
+  if (JNIEnv* jni = nullptr; vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_10) == JNI_OK)
+    jni->DeleteLocalRef(cls);
   result.class_name = class_name_of(signature.str());
   result.source_file = source.str();
   result.name = name.str();
   result.descriptor = descriptor.str();
   return result;
 }
-
-}  // namespace
 
 void AgctDecoder::prepare(jclass cls, bool may_be_unloaded) {
   jint count = 0;
@@ -67,7 +70,7 @@ const AgctDecoder::Known& AgctDecoder::resolve(jmethodID method) {
   const auto [entry, is_new] = known_.try_emplace(reinterpret_cast<std::uint64_t>(method));
   Known& known = entry->second;
   if (!is_new) return known;
-  MethodName name = name_of(jvmti_, method);
+  MethodName name = name_of(method);
   jint count = 0;
   jvmtiLineNumberEntry* table = nullptr;
   if (jvmti_->GetLineNumberTable(method, &count, &table) == JVMTI_ERROR_NONE) {

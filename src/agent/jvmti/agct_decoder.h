@@ -16,8 +16,8 @@ namespace sonde::agent {
 
 class AgctDecoder final : public StackDecoder {
  public:
-  AgctDecoder(jvmtiEnv* jvmti, arena::Writer& arena, SampledMethods& methods)
-      : jvmti_(jvmti), arena_(arena), methods_(methods) {}
+  AgctDecoder(JavaVM* vm, jvmtiEnv* jvmti, arena::Writer& arena, SampledMethods& methods)
+      : vm_(vm), jvmti_(jvmti), arena_(arena), methods_(methods) {}
 
   // Makes the method ids of the class, without which the JVM shows no frames of it.
   void prepare(jclass cls, bool may_be_unloaded);
@@ -35,7 +35,9 @@ class AgctDecoder final : public StackDecoder {
     std::vector<Line> lines;  // by bci
   };
   const Known& resolve(jmethodID method);
+  [[nodiscard]] MethodName name_of(jmethodID method) const;
 
+  JavaVM* vm_;
   jvmtiEnv* jvmti_;
   arena::Writer& arena_;
   std::mutex mutex_;  // guards what follows

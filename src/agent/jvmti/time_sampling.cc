@@ -46,7 +46,7 @@ struct Sampling {
   Sampling(arena::Writer& writer, const Options& options, SampledMethods& sampled, SampleTrees& trees)
       : arena(writer),
         methods(sampled),
-        agct(g_jvm->jvmti, writer, methods),
+        agct(g_jvm->vm, g_jvm->jvmti, writer, methods),
         sampler(g_jvm->slots, writer, methods, trees,
                 {.cpu_interval_ns = options.cpu_interval_ns,
                  .wall_interval_ns = options.wall_interval_ns,

@@ -365,10 +365,12 @@ def soak(case, jvm, seconds):
                f"-agentpath:{agent}={folder},1000000000,{round_ms}", "-cp", case.classes, "app.Churn", seconds]
     with open(folder / "output", "w+", encoding="utf-8") as output:
         process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output)
-        resident, deadline = [], time.monotonic() + seconds + 120
-        while process.poll() is None and time.monotonic() < deadline:
+        resident, start, has_unloaded = [], time.monotonic(), None
+        while process.poll() is None and time.monotonic() < start + seconds + 120:
             time.sleep(min(1, seconds / 20))
             resident.append(resident_mb(process.pid))
+            if has_unloaded is None and time.monotonic() > start + 0.6 * seconds:
+                has_unloaded = any(unloads_classes(case.jdk, process.pid) for _ in range(3))
         hangs = process.poll() is None
         if hangs:
             process.kill()
@@ -377,6 +379,7 @@ def soak(case, jvm, seconds):
     rounds = re.search(r"restarts: (\d+) rounds", said)
     name = " ".join(jvm)
     case.check(f"{name}: no end", not hangs)
+    case.check(f"{name}: something keeps classes that nobody uses", has_unloaded is not False)
     case.check(f"{name}: exit code {process.wait()}: {said[-1500:]}", process.wait() == 0 and "done" in said and rounds)
     resident = [value for value in resident if value > 0]
     early, late = max(resident[: len(resident) // 2 + 1]), max(resident[len(resident) // 2:])
@@ -384,6 +387,19 @@ def soak(case, jvm, seconds):
     if seconds >= 60:
         case.check(f"{name}: {early:.0f} MB in the first half, {late:.0f} MB in the second", late <= 1.05 * early + 16)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def unloads_classes(jdk, pid):
+    """A full collection takes most class loaders: those of Churn live for a moment."""
+    def loaders(first):
+        if first:
+            subprocess.run([jdk.home / "bin/jcmd", str(pid), first], capture_output=True, check=False)
+        text = subprocess.run([jdk.home / "bin/jcmd", str(pid), "VM.metaspace"], capture_output=True, text=True, check=False).stdout
+        found = re.search(r"(\d+) loaders", text)
+        return int(found[1]) if found else None
+
+    before, after = loaders(None), loaders("GC.run")
+    return before is None or after is None or after < before / 2
 
 
 def resident_mb(pid):
