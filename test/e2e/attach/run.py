@@ -318,8 +318,9 @@ def cycles(case):
         grown = [(name, size - pools_before[name]) for name, size in pools_of(case, program, "after").items()
                  if size > pools_before.get(name, size) + count * 2 * 3]  # fmt: skip
         case.check(f"constant pools grow: {grown[:5]}", not grown)
+        # After six recordings a JVM has not come to rest: then it is the pools that tell.
         case.check(f"memory grows: {case.note}", after[0] - before[0] < (40 if quick else 20) * 1024)
-        case.check(f"metaspace grows: {case.note}", after[1] - before[1] < 4 * 1024)
+        case.check(f"metaspace grows: {case.note}", after[1] - before[1] < (12 if quick else 4) * 1024)
         ours = {name for name in after[2] if "sonde" in name.lower()}
         case.expect("our classes", ours, {f"java.lang.Sonde{name}" for name in OWN_CLASSES})
         new = {name for name in after[2] - before[2] if not name.startswith(("java.", "jdk.", "sun.", "Steady"))}
