@@ -208,10 +208,10 @@ def check_firefox(recording):
         daemon.terminate()
         daemon.wait()
     expected = recording.in_thread(recording.work_metric, "main")
-    rows = re.findall(r"^ +f-\d+\. (.+?)(?:\(.*\))? - self: ([\d.,]+)(ms|s)? ", text, re.M)
+    rows = re.findall(r"^ +f-\d+\. (.+?)(?:\(.*\))? - self: ([\d.,]+)(ms|μs|s)? ", text, re.M)
     sums = collections.Counter()
     for name, value, unit in rows:
-        sums[name] += float(value.replace(",", "")) * {"ms": 1e6, "s": 1e9}.get(unit, 1)
+        sums[name] += float(value.replace(",", "")) * {"μs": 1e3, "ms": 1e6, "s": 1e9}.get(unit, 1)
     if recording.kind == "exact":
         equal("firefox", {k: int(v) for k, v in sums.items() if v}, expected)
     else:  # it shows times rounded
@@ -322,12 +322,13 @@ def check_flight_recordings(recording):
 
         allocated, bytes_of_class = collections.Counter(), collections.Counter()
         for values in flight_events(jdk, file, "jdk.ObjectAllocationSample"):
-            name = values["objectClass"]["name"]
-            if name.startswith("[") or values["stackTrace"] is None:
+            name = values["objectClass"]["name"].replace("/", ".")
+            if name.startswith("["):
                 continue  # `jfr` of one JDK writes arrays in another way than that of the next
-            stack = [values["eventThread"]["javaName"], *reversed(names_of(values["stackTrace"])), name.replace("/", ".")]
-            allocated[";".join(stack)] += values["weight"]
-            bytes_of_class[stack[-1]] += values["weight"]
+            bytes_of_class[name] += values["weight"]
+            if values["stackTrace"] is not None:
+                stack = [values["eventThread"]["javaName"], *reversed(names_of(values["stackTrace"])), name]
+                allocated[";".join(stack)] += values["weight"]
         assert allocated, "the JDK took no samples of allocations"
         stacks = {k: v for k, v in imported("allocated_bytes").items() if k in allocated}
         equal(f"allocations of {jdk.name}", stacks, dict(allocated))

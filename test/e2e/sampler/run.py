@@ -369,7 +369,7 @@ def soak(case, jvm, seconds):
         while process.poll() is None and time.monotonic() < start + seconds + 120:
             time.sleep(min(1, seconds / 20))
             resident.append(resident_mb(process.pid))
-            if has_unloaded is None and time.monotonic() > start + 0.6 * seconds:
+            if seconds >= 60 and has_unloaded is None and time.monotonic() > start + 0.6 * seconds:
                 has_unloaded = any(unloads_classes(case.jdk, process.pid) for _ in range(3))
         hangs = process.poll() is None
         if hangs:
