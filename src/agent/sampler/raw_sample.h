@@ -32,9 +32,7 @@ enum class FrameKind : std::uint8_t {
   kNative = 4,       // what: program counter
   kStub = 5,         // what: program counter in the code cache, not an nmethod
   kLogged = 7,       // what: place of a method in hotspot::MethodLog; detail: bytecode pointer
-  kSame = 8,  // no frame: entries of the thread's sample before; what: the first, counted from the outermost; detail:
-              // how many
-  kMark = 6,  // no frame: the stack pointer of the next one, the first beyond a multiple of kMarkEvery bytes
+  kMark = 6,         // no frame: the stack pointer of the next one, the first beyond a multiple of kMarkEvery bytes
 };
 
 struct RawFrame {

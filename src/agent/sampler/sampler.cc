@@ -131,7 +131,6 @@ void Sampler::thread_started(const JavaThreadInfo& thread) {
   slot->jni_env = thread.jni_env;
   slot->stack_low = thread.stack_low;
   slot->stack_high = thread.stack_high;
-  // last_walk is not mapped, so walks remember nothing: a sample has referred to the wrong one (docs/design/0006).
   start_clock(*slot);
 }
 

@@ -79,7 +79,6 @@ class Sampler {
   void find_stack(ThreadSlot& slot);
   void count_idle(ThreadSlot& slot);
   void add(ThreadSlot& slot, const RawSample& sample);
-  const RawSample& whole(ThreadSlot& slot, const RawSample& sample);
   void keep_nodes();
   void add_failure(const RawSample& sample);
   ThreadState state_of(const RawSample& sample);
@@ -106,7 +105,6 @@ class Sampler {
   std::vector<StackFrame> frames_;
   std::size_t native_frames_ = 0;  // of frames_, the innermost
   std::vector<StackMark> marks_;
-  std::vector<RawFrame> whole_;  // a sample that was completed by the one before
   std::uint32_t continuation_enter_ = 0;
   std::uint64_t ended_cpu_ns_ = 0;
   std::uint64_t handler_ticks_ = 0;

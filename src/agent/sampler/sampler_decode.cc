@@ -63,7 +63,7 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   frames_.clear();
   marks_.clear();
   native_frames_ = jvm_.native != nullptr ? jvm_.native->unwind(sample, frames_) : 0;
-  jvm_.decoder->decode(whole(slot, sample), frames_, marks_);
+  jvm_.decoder->decode(sample, frames_, marks_);
   const bool is_attached = sample.is_cut == 0 || reattach(slot);
   std::reverse(frames_.begin(), frames_.end());
   for (StackMark& mark : marks_) mark.frames = static_cast<std::uint32_t>(frames_.size()) - mark.frames;
@@ -91,31 +91,6 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   if (!trees_.add_to_timeline(node, sample.time_ns - std::min(sample.time_ns, info.start_ns))) {
     arena_.count(Counter::kSamplesOutsideTimeline, sample.count);
   }
-}
-
-// A sample with the entries that it has in common with the one before.
-const RawSample& Sampler::whole(ThreadSlot& slot, const RawSample& sample) {
-  const RawFrame* frames = sample.frames();
-  const auto same = std::find_if(frames, frames + sample.depth,
-                                 [](const RawFrame& frame) { return frame.kind() == FrameKind::kSame; });
-  if (same == frames + sample.depth) {
-    slot.last_frames.assign(frames, frames + sample.depth);
-    return sample;
-  }
-  whole_.assign(sizeof(RawSample) / sizeof(RawFrame) + 1, {});
-  const std::size_t header = whole_.size();
-  whole_.insert(whole_.end(), frames, same);
-  const std::size_t from = slot.last_frames.size() - std::min<std::size_t>(slot.last_frames.size(), same->what);
-  const std::size_t count = std::min<std::size_t>(same->value(), slot.last_frames.size() - from);
-  whole_.insert(whole_.end(), slot.last_frames.begin() + from, slot.last_frames.begin() + from + count);
-  whole_.insert(whole_.end(), same + 1, frames + sample.depth);
-  slot.last_frames.assign(whole_.begin() + header, whole_.end());
-  auto* result =
-      reinterpret_cast<RawSample*>(reinterpret_cast<std::uint8_t*>(whole_.data() + header) - sizeof(RawSample));
-  *result = sample;
-  result->depth = static_cast<std::uint16_t>(whole_.size() - header);
-  result->native_size = 0;
-  return *result;
 }
 
 // Callers that a deep stack was too long for are those of the sample before, if both have a mark in common.

@@ -53,8 +53,6 @@ void SlotTable::release(ThreadSlot& slot) {
   slot.cpu_ns = 0;
   std::memset(slot.trees, 0, sizeof slot.trees);
   slot.path = {};
-  slot.last_frames = {};
-  slot.last_walk.forget();
   slot.marks = {};
   slot.pending_wall_ns.store(0);
   slot.last_anchor_sp = slot.last_anchor_pc = slot.last_cpu_ns = 0;
@@ -78,7 +76,7 @@ std::uint64_t SlotTable::memory_bytes() const {
   std::uint64_t bytes = made_ * sizeof(ThreadSlot);
   for (std::size_t i = 0; i < made_; ++i) {
     const ThreadSlot& slot = slots_[i];
-    bytes += slot.ring.touched() + slot.last_walk.touched() + slot.last_frames.capacity() * sizeof(RawFrame);
+    bytes += slot.ring.touched();
   }
   return bytes;
 }

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "agent/sampler/last_walk.h"
 #include "agent/sampler/sample_ring.h"
 #include "agent/sampler/stack_decoder.h"
 #include "agent/session/sample_trees.h"
@@ -42,7 +41,6 @@ struct ThreadSlot {
 
   // Written by [signal] on the slot's thread.
   SampleRing ring;
-  LastWalk last_walk;
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> dropped_ns{0};  // the time they stood for
   std::atomic<std::uint64_t> handler_ticks{0};
@@ -60,8 +58,7 @@ struct ThreadSlot {
   std::uint64_t cpu_ns = 0;                           // that the thread used while it was sampled, as last read
   std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet
   StackPath path;
-  std::vector<RawFrame> last_frames;  // of the last sample, with what it had in common with the one before
-  std::vector<StackMark> marks;       // of the stack in `path`, innermost first
+  std::vector<StackMark> marks;  // of the stack in `path`, innermost first
 
   // Of the wall clock, with the lock of the slots.
   std::uint64_t last_anchor_sp = 0;

@@ -270,7 +270,7 @@ def case_virtual(case):
 
 
 def case_callers(case):
-    """Frames that lie where others lay a moment before are not taken for those (last_walk.h)."""
+    """Frames that lie where others lay a moment before are not taken for those."""
     recording = case.run("cpu:200us", "Callers", 2 if case.quick else 10, jvm=["-XX:-Inline"])
     case.check_complete(recording.status(), 0.5)
     turns = {"burn0": 5, "burn1": 20, "burn2": 40, "burn3": 59}

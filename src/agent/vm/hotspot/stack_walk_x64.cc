@@ -44,11 +44,10 @@ std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE { return value; }
 
 class Walk {
  public:
-  Walk(ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE
+  Walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE
       : cache_(*g_cache),
         layout_(g_cache->layout()),
         slot_(slot),
-        last_(slot.last_walk),
         registers_(context.uc_mcontext.gregs),
         sample_(sample),
         pc_(reg(REG_RIP)),
@@ -63,13 +62,10 @@ class Walk {
       native_end_ = slot_.stack_high;
       return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
     }
-    while (sample_.depth + same_ < kMaxDepth) {
-      if (!is_top_) reuse_last_walk();
-      is_by_size_ = false;
+    while (sample_.depth < kMaxDepth) {
       switch (step()) {
         case Step::kNext:
           is_top_ = false;
-          if (!is_by_size_) last_.interrupt();
           if (sp_ >= next_mark_) mark();
           break;
         case Step::kEnd: return skipped_skeletons_ ? WalkError::kDeoptimizing : WalkError::kNone;
@@ -191,7 +187,8 @@ class Walk {
     if (!is_top_) {
       const FrameCache::Frame frame = g_frames.find(pc_);
       if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) == frame.compile_id) {
-        return leave_known_frame(frame);
+        note(FrameKind::kCompiled, pc_, frame.compile_id);
+        return leave_frame(frame.size);
       }
     }
     if (pc_ == layout_.call_stub_return) return leave_call_stub();
@@ -250,32 +247,6 @@ class Walk {
       g_frames.remember(pc_, {.nmethod = nmethod, .compile_id = cache_.compile_id(nmethod), .size = size});
     }
     return leave_frame(size);
-  }
-
-  Step leave_known_frame(const FrameCache::Frame& frame) SIGNAL_SAFE {
-    last_.add(sample_.depth,
-              {.sp = sp_, .pc = pc_, .nmethod = frame.nmethod, .compile_id = frame.compile_id, .distance = 0});
-    is_by_size_ = true;
-    note(FrameKind::kCompiled, pc_, frame.compile_id);
-    return leave_frame(frame.size);
-  }
-
-  // Frames that are where the walk before met them (last_walk.h). The walk goes on at the outermost of them.
-  void reuse_last_walk() SIGNAL_SAFE {
-    const std::uint32_t known = last_.known_at(pc_, sp_);
-    if (known == 0) return;
-    for (std::uint32_t i = known; i-- > 0;) {
-      const LastWalk::Frame& frame = last_.frame(i);
-      const bool is_same_code = cache_.compile_id(frame.nmethod) == frame.compile_id;
-      if (is_same_code && (i + 1 == known || injected_fault(load<std::uint64_t>(frame.sp - kWord)) == frame.pc))
-        continue;
-      return last_.differs_at(i);
-    }
-    same_ = last_.frame(known - 1).distance;
-    note(FrameKind::kSame, last_.reuse(known, sample_.depth), same_);
-    pc_ = last_.frame(0).pc;
-    sp_ = last_.frame(0).sp;
-    next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
   }
 
   Step leave_frame(std::uint32_t words) SIGNAL_SAFE {
@@ -368,7 +339,6 @@ class Walk {
   const CodeCache& cache_;
   const Layout& layout_;
   const ThreadSlot& slot_;
-  LastWalk& last_;
   const greg_t* registers_;
   RawSample& sample_;
   std::uint64_t pc_;
@@ -379,7 +349,6 @@ class Walk {
   std::uint64_t skeleton_pc_ = 0;  // where frames return to that have no methods yet; 0: there are none
   std::uint32_t same_ = 0;         // entries that the sample has in common with the one before
   bool skipped_skeletons_ = false;
-  bool is_by_size_ = false;
   bool is_top_ = true;
 };
 
@@ -389,15 +358,13 @@ void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
 void set_method_log(MethodLog& log) { g_methods = &log; }
 void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
 
-std::uint64_t walk_java_stack(ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+std::uint64_t walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
   if (slot.java_thread == 0) {
     sample.error = WalkError::kNoJavaFrames;
     return slot.stack_high != 0 ? slot.stack_high : 1;  // 1: there is a stack, its end is not known
   }
-  slot.last_walk.begin();
   Walk walk(slot, *static_cast<const ucontext_t*>(ucontext), sample);
   sample.error = walk.run();
-  slot.last_walk.finish(sample.depth);
   return walk.native_end();
 }
 
