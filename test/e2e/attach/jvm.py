@@ -17,7 +17,19 @@ from recordings import Failed, Recording, execute  # noqa: E402
 ANSWER_S = 60
 
 
-class Steady:
+class Child:
+    """A process that does not outlive the block it is used in."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+class Steady(Child):
     """A JVM with Steady.java in it."""
 
     def __init__(self, jdk, classes, *options, prefix=(), stderr=subprocess.DEVNULL):
@@ -67,16 +79,8 @@ class Steady:
         self.expect_line("end")
         return self.process.wait(timeout=ANSWER_S)
 
-    def __enter__(self):
-        return self
 
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-
-
-class Attached:
+class Attached(Child):
     """`sonde attach` at work. Leaving the block ends it as Ctrl-C does."""
 
     def __init__(self, sonde, pid, out, *options):
@@ -102,14 +106,6 @@ class Attached:
         if code != 0:
             raise Failed(f"sonde attach: exit code {code}: {''.join(self.words)}")
         return Recording(self.sonde, self.out)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
 
 
 def status(sonde, pid):
