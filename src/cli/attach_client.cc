@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "control/socket_place.h"
@@ -32,9 +33,20 @@ Error failed(std::string message) { return {ErrorCode::kIo, std::move(message)};
 
 std::string socket_of(const RunningJvm& jvm) { return jvm.tmp() + "/.java_pid" + std::to_string(jvm.inner_pid); }
 
-bool is_listening(const RunningJvm& jvm) {
+// Nothing if the JVM does not listen yet. The socket of a killed JVM that had the same number may lie there, too.
+std::optional<Descriptor> try_connect(const RunningJvm& jvm) {
+  const std::string path = socket_of(jvm);
   struct stat status {};
-  return lstat(socket_of(jvm).c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && status.st_uid == jvm.user;
+  if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode) || status.st_uid != jvm.user) return {};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connection.value() < 0 ||
+      connect(connection.value(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return {};
+  }
+  return connection;
 }
 
 // A process that has no handler for SIGQUIT would die of it.
@@ -71,8 +83,9 @@ class AttachFile {
   std::string path_;
 };
 
-Result<void> make_listen(const RunningJvm& jvm) {
-  if (is_listening(jvm)) return {};
+// Has the JVM listen if it does not.
+Result<Descriptor> connect_to(const RunningJvm& jvm) {
+  if (std::optional<Descriptor> connection = try_connect(jvm)) return std::move(*connection);
   if (std::ranges::find(jvm.arguments, "-XX:+DisableAttachMechanism") != jvm.arguments.end())
     return failed("the JVM was started with -XX:+DisableAttachMechanism, so nobody can attach");
   if (!handles_sigquit(jvm))
@@ -84,23 +97,10 @@ Result<void> make_listen(const RunningJvm& jvm) {
   for (milliseconds waited{0}; waited < kListenTimeout;
        waited += pause, pause = std::min(pause * 2, milliseconds{50})) {
     std::this_thread::sleep_for(pause);
-    if (is_listening(jvm)) return {};
+    if (std::optional<Descriptor> connection = try_connect(jvm)) return std::move(*connection);
     if (kill(jvm.pid, 0) != 0) return failed("the JVM has ended");
   }
   return failed("the JVM does not answer; it may be stopped or without CPU time");
-}
-
-Result<Descriptor> connect_to(const RunningJvm& jvm) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = socket_of(jvm);
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connection.value() < 0 ||
-      connect(connection.value(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return failed("cannot connect to " + path + ": " + std::strerror(errno));
-  }
-  return connection;
 }
 
 Result<std::string> read_to_end(const Descriptor& connection) {
@@ -121,7 +121,6 @@ Result<std::string> read_to_end(const Descriptor& connection) {
 }  // namespace
 
 Result<void> load_agent(const RunningJvm& jvm, const std::string& library, const std::string& options) {
-  TRY(make_listen(jvm));
   const Descriptor connection = TRY(connect_to(jvm));
   std::string command;
   for (const std::string& word : {std::string("1"), std::string("load"), library, std::string("true"), options}) {

@@ -400,7 +400,11 @@ def refusals(case):
     refuse(os.getpid(), "is no JVM")
     refuse("no.such.Main", "no JVM runs")
     with case.steady("-XX:+DisableAttachMechanism") as program:
+        left_behind = f"/tmp/.java_pid{program.pid}"  # as a JVM does that is killed
+        with socket.socket(socket.AF_UNIX) as ended:
+            ended.bind(left_behind)
         refuse(program.pid, "DisableAttachMechanism")
+        os.unlink(left_behind)
         case.expect("exit code", program.end(), 0)
     with case.steady() as program:
         if os.geteuid() == 0:
