@@ -292,6 +292,28 @@ def case_callers(case):
     case.check(f"samples in {seen}", min(seen.values()) > 50)
 
 
+def case_order(case):
+    """A program that only calls and returns: whichever instruction of a prologue or epilogue is hit, callers are right."""
+    wrong, stacks = [], 0
+    order = ("first", "second", "third", "fourth")
+    for jvm in (["-XX:-Inline"], ["-XX:-Inline", "-XX:+UseZGC"]) if not case.quick or case.jdk.major < 21 else (["-XX:-Inline"],):
+        recording = case.run("cpu:200us", "Order", 2 if case.quick else 10, jvm=jvm)
+        case.check_complete(recording.status(), 0.1)
+        for line in recording.export("samples"):
+            stack, _, count = line.rpartition(" ")
+            frames = [frame.split("(")[0].rpartition(".")[2] for frame in stack.split(";")]
+            if any(frame.startswith("[") for frame in frames):
+                continue  # says itself that it is not whole
+            calls = [frame for frame in frames if frame in order]
+            stacks += int(count) if calls else 0
+            is_right = all(call == order[i % 4] for i, call in enumerate(calls))
+            if not is_right or any(frame == "aside" and frames[i + 1 : i + 2] not in ([], ["first"]) for i, frame in enumerate(frames)):
+                wrong.append(f"{count} x {' '.join(frames)}")
+    case.note += f" {stacks} stacks;"
+    case.check(f"stacks that were never there: {wrong[:5]}", not wrong)
+    case.check(f"only {stacks} stacks", stacks > 1000)
+
+
 def case_redefined(case):
     """Methods whose class changes under the samples keep their names."""
     jar = case.classes.parent / "redefine.jar"
@@ -365,9 +387,12 @@ def soak(case, jvm, seconds):
                f"-agentpath:{agent}={folder},1000000000,{round_ms}", "-cp", case.classes, "app.Churn", seconds]
     with open(folder / "output", "w+", encoding="utf-8") as output:
         process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output)
-        resident, start, has_unloaded = [], time.monotonic(), None
-        while process.poll() is None and time.monotonic() < start + seconds + 120:
-            time.sleep(min(1, seconds / 20))
+        resident, start, has_unloaded, waited = [], time.monotonic(), None, 0
+        # Patience is counted in looks: time in which everything here was stopped is nobody's fault.
+        while process.poll() is None and waited < seconds + 120:
+            pause = min(1, seconds / 20)
+            time.sleep(pause)
+            waited += pause
             resident.append(resident_mb(process.pid))
             if seconds >= 60 and has_unloaded is None and time.monotonic() > start + 0.6 * seconds:
                 has_unloaded = any(unloads_classes(case.jdk, process.pid) for _ in range(3))

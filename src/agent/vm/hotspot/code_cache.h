@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "agent/vm/hotspot/frame_edges_x64.h"
 #include "agent/vm/hotspot/layout.h"
 #include "base/signal_safe.h"
 
@@ -84,6 +85,13 @@ class CodeCache {
   [[nodiscard]] std::int32_t frame_complete(std::uint64_t blob) const SIGNAL_SAFE {
     return layout_.frame_complete_is_short ? load<std::int16_t>(blob + layout_.blob_frame_complete)
                                            : load<std::int32_t>(blob + layout_.blob_frame_complete);
+  }
+  [[nodiscard]] CompiledCode code_of(std::uint64_t nmethod) const SIGNAL_SAFE {
+    const std::uint64_t begin = code_begin(nmethod);
+    return {.begin = reinterpret_cast<const std::uint8_t*>(begin),
+            .size = static_cast<std::uint32_t>(nmethod + load<std::uint32_t>(nmethod + layout_.blob_size) - begin),
+            .frame_complete = frame_complete(nmethod),
+            .frame_words = frame_size(nmethod)};
   }
   // In words, with the return address; 0 for code that keeps no frame.
   [[nodiscard]] std::int32_t frame_size(std::uint64_t blob) const SIGNAL_SAFE {

@@ -14,6 +14,7 @@
 #include <atomic>
 
 #include "agent/vm/hotspot/frame_cache.h"
+#include "agent/vm/hotspot/frame_edges_x64.h"
 #include "agent/vm/hotspot/frame_notes.h"
 #include "agent/vm/hotspot/frozen_walk_x64.h"
 
@@ -262,16 +263,12 @@ class Walk {
 
   // In the prologue or epilogue of a compiled method.
   bool leave_without_frame(std::uint64_t nmethod) SIGNAL_SAFE {
-    const auto offset = static_cast<std::int64_t>(pc_ - cache_.code_begin(nmethod));
-    if (offset < cache_.frame_complete(nmethod)) {
-      return return_at(sp_, fp_) || return_at(sp_ + kWord, word(sp_));
+    switch (FrameEdges(cache_.code_of(nmethod)).at(static_cast<std::int64_t>(pc_ - cache_.code_begin(nmethod)))) {
+      case FrameEdge::kWhole: return false;
+      case FrameEdge::kPushed: return return_at(sp_ + kWord, word(sp_));
+      case FrameEdge::kNone: return return_at(sp_, fp_);
+      case FrameEdge::kUncertain: return return_at(sp_, fp_) || return_at(sp_ + kWord, word(sp_));
     }
-    const auto code = load<std::uint32_t>(pc_);
-    if ((code & 0xff) == 0xc3) return return_at(sp_, fp_);               // ret
-    if ((code & 0xffffff) == 0xa73b49 || (code & 0xffffff) == 0x673b49)  // cmp rsp, [r15 + ...]: the poll at a return
-      return return_at(sp_, fp_);
-    if ((code & 0xff) == 0x5d) return return_at(sp_ + kWord, word(sp_));  // pop rbp
-    if ((code & 0xffff) == 0x870f) return return_at(sp_, fp_);            // ja behind the poll
     return false;
   }
 
