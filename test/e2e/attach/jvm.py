@@ -7,12 +7,9 @@ import pathlib
 import select
 import signal
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stress"))
-
-from recordings import Failed, Recording, execute  # noqa: E402
+from recordings import Failed, Recording, execute
 
 ANSWER_S = 60
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts of a program that ran already: right, apart from each other, and gone when they end."""
+
+import time
+
+import recordings
+from case import RUNS, bytecodes_of
+
+COUNTED = ("Steady.work", "Steady.recurse", "Steady.half", "Steady$Pair.area", "Steady$Square.area")
+
+
+def expected_counts(case):
+    """{method: (calls, bytecodes)} of RUNS times work(), from a JVM that was started to be counted."""
+    sums = []
+    for runs in (0, RUNS):
+        out = case.folder / "launched.sonde"
+        command = [case.jdk.java, "-cp", case.arguments.work / "classes", "Steady"]
+        _, recording = recordings.record(case.sonde, out, command, ["--mode", "exact"], input=f"run {runs}\n")
+        sums.append(recording.sums())
+    return {name: tuple(b - a for a, b in zip(sums[0][name], sums[1][name], strict=True)) for name in COUNTED}
+
+
+def counts(case):
+    """Exact counting after attach counts what it counts from the start; three recordings in one JVM, and two starts in
+    one recording, do not know of each other."""
+    expected = expected_counts(case)
+    case.check(f"nothing to compare: {expected}", expected["Steady.work"][0] == RUNS)
+    with case.steady() as program:
+        program.tell("run 2000")  # compiled code, too
+        for mode in ("exact", "exact:flat", "exact"):
+            with case.attach(program, mode) as attached:
+                program.tell(f"run {RUNS}")
+                sums = attached.end().sums()
+            for name in COUNTED:
+                case.expect(f"{mode}: {name}", sums[name], expected[name])
+        with case.attach(program, "exact") as attached:
+            program.tell(f"run {RUNS}")
+            case.ctl(program, "stop", "exact")
+            program.tell("run 77")
+            case.ctl(program, "start", "exact")
+            program.tell(f"run {RUNS}")
+            sums = attached.end().sums()
+        for name in COUNTED:
+            case.expect(f"twice: {name}", sums[name], tuple(2 * n for n in expected[name]))
+        case.expect("exit code", program.end(), 0)
+
+
+def contexts(case):
+    """Threads and frames that were there before: what they call is at the root; what runs from one recording into the
+    next disturbs neither."""
+    with case.steady() as program:
+        for _ in range(2):
+            with case.attach(program, "exact") as attached:
+                program.tell("hold")
+                time.sleep(0.3)
+                program.tell(f"run {RUNS}")
+                recording = attached.end()
+            lines = recording.contexts()
+            held = [line for line in lines if line["thread"] == "held" and line["stack"][-1].startswith("Steady.work(")]
+            case.check("the held thread is not counted", sum(line["calls"] for line in held) > 10)
+            with case.attach(program, "exact") as attached:
+                time.sleep(0.3)
+                recording = attached.end()
+            held = [line for line in recording.contexts() if line["thread"] == "held"]
+            roots = {line["stack"][0].split("(")[0] for line in held}
+            case.check(f"a method that was running has a context: {roots}", "Steady.hold" not in roots)
+            case.check(f"what a running method calls is not at the root: {roots}", "Steady.work" in roots)
+            case.expect("damage", recording.status()["damage"]["count"], 0)
+            program.tell("release")
+        case.expect("exit code", program.end(), 0)
+
+
+def removal(case):
+    """After a recording, classes have the bytecode that they had, and the program its speed."""
+    with case.steady("-XX:+EnableDynamicAgentLoading") as program:
+        program.spin(1500)
+        before_speed = program.spin(1000)
+        before = bytecodes_of(case, program, "before")
+        with case.attach(program, "exact") as attached:
+            during = bytecodes_of(case, program, "during")
+            during_speed = program.spin(500)
+            attached.end()
+        after = bytecodes_of(case, program, "after")
+        changed = [name for name, code in before.items() if during.get(name) != code]
+        case.check(f"only {len(changed)} of {len(before)} methods were changed", len(changed) > len(before) / 3)
+        # The JVM merges constant pools when it changes a class, so that an index in the code may be another one.
+        longer = [name for name, code in before.items() if len(after.get(name, code)) != len(code)]
+        other = [name for name, code in before.items() if after.get(name, code) != code]
+        case.check(f"{len(longer)} methods are not what they were: {longer[:3]}", not longer)
+        case.check(f"{len(other)} methods are not what they were: {other[:3]}", len(other) < len(before) / 200)
+        speeds = [program.spin(700) for _ in range(3)]
+        case.note = f"calls per ms: {before_speed:.0f} before, {during_speed:.0f} while counted, {max(speeds):.0f} after"
+        case.check(f"slower afterwards: {case.note}", max(speeds) > 0.6 * before_speed)
+        case.expect("exit code", program.end(), 0)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hundred recordings leave behind in a JVM."""
+
+import re
+import time
+
+from case import dump
+from recordings import Failed
+
+
+def pools_of(case, program, name):
+    return {line[1]: int(line[2]) for line in dump(case, program, name) if line[0] == "pool"}
+
+
+def classes_of(program):
+    hierarchy = program.jcmd("VM.class_hierarchy")
+    return {line.strip("|- \t").split("/")[0] for line in hierarchy.splitlines() if line.strip("|- \t")}
+
+
+def metaspace_kb(program):
+    """What is in use, less what old versions of classes have given back for the next ones. The JVM throws old versions
+    away some time after a collection."""
+    readings = []
+    for _ in range(6):
+        program.jcmd("GC.run")
+        line = next(line for line in program.jcmd("VM.metaspace").splitlines() if line.strip().startswith("Both:"))
+        used, given_back = (
+            float(size) * {"bytes": 1 / 1024, "KB": 1, "MB": 1024}[unit]
+            for size, unit in re.findall(r"([\d.]+) (bytes|KB|MB)(?: *\([^)]*\) used|$)", line)
+        )
+        readings.append(used - given_back)
+    return min(readings)
+
+
+def settled_rss_kb(program):
+    """What is left when compilers and collectors have given back what they worked in."""
+    readings = []
+    for _ in range(10):
+        readings.append(program.status("VmRSS"))
+        time.sleep(0.2)
+    return min(readings)
+
+
+OWN_CLASSES = ("RT", "RT$Memory", "Flat", "Thread", "Subgraph", "Subgraph$Seen")
+
+
+def cycles(case):
+    """Recordings start and stop again and again: memory and metaspace stay, and no classes but ours come."""
+    modes = ("cpu:1ms", "exact", "subgraph:root=Steady.work", "wall:5ms", "exact:flat", "cpu:1ms,wall,exact")
+    count = case.arguments.cycles
+    with case.steady("-XX:+EnableDynamicAgentLoading") as program:
+
+        def cycle(i):
+            program.send("spin 120")
+            with case.attach(program, modes[i % len(modes)], None, "--duration", "50ms") as attached:
+                attached.wait()
+            spun = program.expect_line()
+            if not spun.endswith(" 0"):
+                raise Failed(f"a result is wrong in round {i}, {modes[i % len(modes)]}: {spun}")
+            program.jcmd("GC.run")  # old versions of classes go when garbage is collected
+
+        quick = case.arguments.quick
+        for i in range(6 if quick else 60):
+            cycle(i)
+        pools_before = pools_of(case, program, "before")
+        before = settled_rss_kb(program), metaspace_kb(program), classes_of(program)
+        for i in range(count):
+            cycle(i)
+        after = settled_rss_kb(program), metaspace_kb(program), classes_of(program)
+        case.note = (
+            f"{count} recordings: RSS {before[0] // 1024} -> {after[0] // 1024} MB, "
+            f"metaspace {before[1] / 1024:.1f} -> {after[1] / 1024:.1f} MB"
+        )
+        # A NaN is not found again when the JVM merges pools: one Float and one Double, a change there and one back.
+        grown = [(name, size - pools_before[name]) for name, size in pools_of(case, program, "after").items()
+                 if size > pools_before.get(name, size) + count * 2 * 3]  # fmt: skip
+        case.check(f"constant pools grow: {grown[:5]}", not grown)
+        # After six recordings a JVM has not come to rest: then it is the pools that tell.
+        case.check(f"memory grows: {case.note}", after[0] - before[0] < (40 if quick else 20) * 1024)
+        case.check(f"metaspace grows: {case.note}", after[1] - before[1] < (12 if quick else 4) * 1024)
+        ours = {name for name in after[2] if "sonde" in name.lower()}
+        case.expect("our classes", ours, {f"java.lang.Sonde{name}" for name in OWN_CLASSES})
+        new = {name for name in after[2] - before[2] if not name.startswith(("java.", "jdk.", "sun.", "Steady"))}
+        case.expect("new classes", new, set())
+        case.expect("exit code", program.end(), 0)
