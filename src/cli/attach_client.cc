@@ -58,29 +58,35 @@ bool handles_sigquit(const RunningJvm& jvm) {
   return false;
 }
 
-// The file that tells the JVM what SIGQUIT means.
+// The file that tells the JVM what SIGQUIT means. Its folder is kept open: /proc has no working folder of a JVM that
+// has ended, and the file must go.
 class AttachFile {
  public:
   explicit AttachFile(const RunningJvm& jvm) {
-    const std::string name = "/.attach_pid" + std::to_string(jvm.inner_pid);
-    for (const std::string& folder : {"/proc/" + std::to_string(jvm.pid) + "/cwd", jvm.tmp()}) {
-      const Descriptor file(open((folder + name).c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
+    name_ = ".attach_pid" + std::to_string(jvm.inner_pid);
+    for (const std::string& path : {"/proc/" + std::to_string(jvm.pid) + "/cwd", jvm.tmp()}) {
+      Descriptor folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      const Descriptor file(
+          openat(folder.value(), name_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
       if (file.value() < 0) continue;
-      path_ = folder + name;
-      if (geteuid() != jvm.user && fchown(file.value(), jvm.user, static_cast<gid_t>(-1)) != 0) continue;
-      return;
+      remove();
+      folder_ = std::move(folder);
+      if (geteuid() == jvm.user || fchown(file.value(), jvm.user, static_cast<gid_t>(-1)) == 0) return;
     }
   }
-  ~AttachFile() {
-    if (!path_.empty()) unlink(path_.c_str());
-  }
+  ~AttachFile() { remove(); }
   AttachFile(const AttachFile&) = delete;
   AttachFile& operator=(const AttachFile&) = delete;
 
-  [[nodiscard]] bool exists() const { return !path_.empty(); }
+  [[nodiscard]] bool exists() const { return folder_.value() >= 0; }
 
  private:
-  std::string path_;
+  void remove() const {
+    if (exists()) unlinkat(folder_.value(), name_.c_str(), 0);
+  }
+
+  std::string name_;
+  Descriptor folder_;
 };
 
 // Has the JVM listen if it does not.

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts and JVMs that are killed."""
 
+import os
 import shutil
+import subprocess
+import time
 
-from jvm import status, wait_until
+import recordings
+from jvm import ANSWER_S, status, wait_until
 from recordings import Recording
 
 
@@ -41,3 +45,34 @@ def jvm_killed(case):
             recording = attached.wait()
         case.expect("calls", recording.sums()["Steady.work"][0], 100)
         case.expect("state", recording.status()["state"], "ended")
+
+
+def attach_and_end(case, mode, after_s):
+    """(exit code of sonde, its words) if the JVM is told to end so long after somebody begins to attach."""
+    with case.steady() as program:
+        command = [case.sonde, "attach", program.pid, "--mode", mode, "--duration", "30s", "-o", case.out]
+        with subprocess.Popen(map(str, command), stderr=subprocess.PIPE, text=True) as attaching:
+            time.sleep(after_s)
+            case.expect("exit code of the program", program.end(), 0)
+            words = attaching.communicate(timeout=ANSWER_S)[1]
+        case.check("the file .attach_pid is left", not os.path.exists(f".attach_pid{program.pid}"))
+    return attaching.returncode, words
+
+
+def jvm_ends(case):
+    """The JVM ends at any moment of attaching: there is a recording of what was, or a sentence, soon, and nothing else."""
+    recorded = 0
+    for i in range(6 if case.arguments.quick else 60):
+        mode = ("cpu:1ms", "exact", "subgraph:root=Steady.work", "bytecode")[i % 4]
+        begin = time.monotonic()
+        code, words = attach_and_end(case, mode, 0.05 * (i % 12))
+        took = time.monotonic() - begin
+        case.check(f"{mode} in round {i}: {took:.1f} s", took < 10)
+        if code == 0:
+            recorded += 1
+            case.expect(f"{mode} in round {i}: state", Recording(case.sonde, case.out).status()["state"], "ended")
+        else:
+            sentences = [line for line in words.splitlines() if line.startswith("sonde")]
+            case.check(f"{mode} in round {i}: exit code {code}: {words}", code == 1 and sentences)
+        recordings.remove(case.out)
+    case.note = f"{recorded} recordings"
