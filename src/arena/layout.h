@@ -85,12 +85,15 @@ struct SubgraphInfo {
   std::uint64_t methods;  // instrumented and measured
   std::uint64_t classes;
   std::uint64_t batches;   // of class changes
-  std::uint64_t batch_ns;  // all together; no batch stops the program longer than it takes
+  std::uint64_t batch_ns;  // all together
   std::uint64_t batch_p99_ns;
   std::uint64_t batch_max_ns;
   std::uint64_t waited_ns;  // by threads, for callees to be instrumented; taken off all times
   std::uint64_t followed;   // methods instrumented to find callees, without being measured
-  std::uint64_t reserved[4];
+  std::uint64_t paused_ns;  // the part of batch_ns during which the program stood still
+  std::uint64_t paused_p99_ns;
+  std::uint64_t paused_max_ns;
+  std::uint64_t reserved;
 };
 
 struct ArenaHeader {

@@ -19,7 +19,8 @@ struct AgentStatus {
   std::string folder;  // of the recording; "": none
   std::uint64_t recorded_ns = 0;
   std::vector<std::string> modes;
-  std::vector<std::uint64_t> batches;  // how many, classes, total, 99th percentile and longest in ns; empty: none
+  // How many, classes; total, 99th percentile and longest in ns, of batches and of pauses. Empty: none.
+  std::vector<std::uint64_t> batches;
 };
 
 Result<AgentStatus> ask_status(control::LineChannel& agent) {
@@ -30,7 +31,7 @@ Result<AgentStatus> ask_status(control::LineChannel& agent) {
       status.recorded_ns = std::strtoull(line.words[1].c_str(), nullptr, 10);
     }
     if (line.verb == "mode" && !line.words.empty()) status.modes.push_back(line.words[0]);
-    if (line.verb == "batches" && line.words.size() == 5) {
+    if (line.verb == "batches" && line.words.size() == 8) {
       for (const std::string& word : line.words) status.batches.push_back(std::strtoull(word.c_str(), nullptr, 10));
     }
   }
@@ -122,6 +123,8 @@ int status_of_process(const std::string& process, bool json, const Console& cons
     const auto ms = [&](std::size_t i) { return static_cast<double>(status.batches[i]) / 1e6; };
     text += fmt::format("Batches   {} of {} classes in {:.0f} ms; 99 % below {:.1f} ms, the longest {:.1f} ms\n",
                         status.batches[0], grouped(status.batches[1]), ms(2), ms(3), ms(4));
+    text +=
+        fmt::format("Paused    {:.0f} ms for them; 99 % below {:.1f} ms, the longest {:.1f} ms\n", ms(5), ms(6), ms(7));
   }
   console.data(text);
   return console.flush() ? kOk : kFailed;

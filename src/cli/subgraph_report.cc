@@ -87,6 +87,8 @@ std::string subgraph_lines(const Profile& profile) {
                   s.followed == 0 ? "" : fmt::format(" and followed {} more", grouped(s.followed)), grouped(s.batches));
   text += fmt::format(": {} together, 99 % within {}, {} at most\n", time_text(s.batch_ns), time_text(s.batch_p99_ns),
                       time_text(s.batch_max_ns));
+  text += fmt::format("Paused    {} for that, 99 % within {}, {} at most\n", time_text(s.paused_ns),
+                      time_text(s.paused_p99_ns), time_text(s.paused_max_ns));
   if (s.waited_ns != 0)
     text += fmt::format("Waited    {} by threads until what they called was instrumented; no time has it\n",
                         time_text(s.waited_ns));
@@ -124,6 +126,9 @@ nlohmann::ordered_json subgraph_json(const Profile& profile) {
                                  {"batch_ns", s.batch_ns},
                                  {"batch_p99_ns", s.batch_p99_ns},
                                  {"batch_max_ns", s.batch_max_ns},
+                                 {"paused_ns", s.paused_ns},
+                                 {"paused_p99_ns", s.paused_p99_ns},
+                                 {"paused_max_ns", s.paused_max_ns},
                                  {"waited_ns", s.waited_ns},
                                  {"inner_ps", s.inner_ps},
                                  {"inner_error_ps", s.inner_error_ps},

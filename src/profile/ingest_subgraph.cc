@@ -112,6 +112,9 @@ Subgraph subgraph_of(const arena::Summary& summary) {
           .batch_ns = info.batch_ns,
           .batch_p99_ns = info.batch_p99_ns,
           .batch_max_ns = info.batch_max_ns,
+          .paused_ns = info.paused_ns,
+          .paused_p99_ns = info.paused_p99_ns,
+          .paused_max_ns = info.paused_max_ns,
           .waited_ns = info.waited_ns};
 }
 

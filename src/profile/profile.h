@@ -68,6 +68,9 @@ struct Subgraph {
   std::uint64_t batch_ns = 0;
   std::uint64_t batch_p99_ns = 0;
   std::uint64_t batch_max_ns = 0;
+  std::uint64_t paused_ns = 0;  // the part of batch_ns during which the program stood still
+  std::uint64_t paused_p99_ns = 0;
+  std::uint64_t paused_max_ns = 0;
   std::uint64_t waited_ns = 0;
 
   [[nodiscard]] bool is_on() const { return !scheme.empty(); }

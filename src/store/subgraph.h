@@ -32,6 +32,9 @@ auto subgraph_numbers(Subgraph& s) {
       std::pair{std::string_view("subgraph_batch_ns"), &s.batch_ns},
       std::pair{std::string_view("subgraph_batch_p99_ns"), &s.batch_p99_ns},
       std::pair{std::string_view("subgraph_batch_max_ns"), &s.batch_max_ns},
+      std::pair{std::string_view("subgraph_paused_ns"), &s.paused_ns},
+      std::pair{std::string_view("subgraph_paused_p99_ns"), &s.paused_p99_ns},
+      std::pair{std::string_view("subgraph_paused_max_ns"), &s.paused_max_ns},
       std::pair{std::string_view("subgraph_waited_ns"), &s.waited_ns},
   };
 }

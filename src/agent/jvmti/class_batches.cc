@@ -2,14 +2,13 @@
 #include "agent/jvmti/class_batches.h"
 
 #include <algorithm>
-#include <numeric>
+#include <vector>
 
+#include "agent/vm/hotspot/perf_counters.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
-
-constexpr std::size_t kBatch = 100;
 
 bool is_wanted_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls, const IsWanted& is_wanted) {
   jboolean is_modifiable = JNI_FALSE;
@@ -26,40 +25,37 @@ bool is_wanted_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls, const IsWanted& i
   return wanted;
 }
 
-void retransform(jvmtiEnv* jvmti, const std::vector<jclass>& batch, BatchCosts& costs) {
-  const std::uint64_t begin = monotonic_ns();
-  const jvmtiError error = jvmti->RetransformClasses(static_cast<jint>(batch.size()), batch.data());
-  costs.took_ns.push_back(monotonic_ns() - begin);
-  if (error == JVMTI_ERROR_NONE) {
-    costs.classes += batch.size();
-  } else if (batch.size() == 1) {
-    ++costs.refused;
-  } else {
-    // One that the JVM refuses spoils its whole batch.
-    for (const jclass cls : batch) retransform(jvmti, {cls}, costs);
-  }
+// Returns how many classes the JVM refuses.
+std::uint64_t retransform(jvmtiEnv* jvmti, std::span<const jclass> batch, BatchCosts& costs) {
+  if (retransform_batch(jvmti, batch, costs) == JVMTI_ERROR_NONE) return 0;
+  costs.refuse(batch.size());
+  if (batch.size() == 1) return 1;
+  // One that the JVM refuses spoils its whole batch.
+  std::uint64_t refused = 0;
+  for (const jclass& cls : batch) refused += retransform(jvmti, {&cls, 1}, costs);
+  return refused;
 }
 
 }  // namespace
 
-BatchSummary summary_of(const BatchCosts& costs) {
-  if (costs.took_ns.empty()) return {};
-  std::vector<std::uint64_t> sorted = costs.took_ns;
-  std::ranges::sort(sorted);
-  return {.batches = sorted.size(),
-          .classes = costs.classes,
-          .total_ns = std::accumulate(sorted.begin(), sorted.end(), std::uint64_t{0}),
-          .p99_ns = sorted[(sorted.size() * 99 + 99) / 100 - 1],
-          .longest_ns = sorted.back()};
+jvmtiError retransform_batch(jvmtiEnv* jvmti, std::span<const jclass> classes, BatchCosts& costs) {
+  const hotspot::Stopped before = hotspot::stopped_so_far();
+  const std::uint64_t begin = monotonic_ns();
+  const jvmtiError error = jvmti->RetransformClasses(static_cast<jint>(classes.size()), classes.data());
+  const std::uint64_t took = monotonic_ns() - begin;
+  // If the JVM does not tell, it was less than all of it.
+  costs.note(classes.size(), took, std::min(took, hotspot::stopped_since(before).value_or(took)));
+  return error;
 }
 
-void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted, BatchCosts& costs) {
+std::uint64_t retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted, BatchCosts& costs) {
   jint count = 0;
   jclass* loaded = nullptr;
-  if (jvmti->GetLoadedClasses(&count, &loaded) != JVMTI_ERROR_NONE) return;
+  if (jvmti->GetLoadedClasses(&count, &loaded) != JVMTI_ERROR_NONE) return 0;
+  std::uint64_t refused = 0;
   std::vector<jclass> batch;
   const auto flush = [&] {
-    if (!batch.empty()) retransform(jvmti, batch, costs);
+    if (!batch.empty()) refused += retransform(jvmti, batch, costs);
     if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
     for (const jclass cls : batch) jni->DeleteLocalRef(cls);
     batch.clear();
@@ -70,10 +66,11 @@ void retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted,
       continue;
     }
     batch.push_back(loaded[i]);
-    if (batch.size() == kBatch) flush();
+    if (batch.size() >= costs.next_size()) flush();
   }
   flush();
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(loaded));
+  return refused;
 }
 
 }  // namespace sonde::agent

@@ -26,7 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kBatch = 100;         // classes: one change of all of them stops the program for a few ms
 constexpr auto kLongestWait = 1s;           // of a thread for its callee
 constexpr std::uint64_t kMostGivenUp = 10;  // batches: then nobody waits any more
 
@@ -37,7 +36,7 @@ SubgraphRuntime g_runtime;
 // From start to stop. What belongs to the whole recording is SubgraphTiming's.
 struct Subgraph {
   Subgraph(JavaVM* java_vm, jvmtiEnv* env, arena::Writer& writer, const Options& opts, SubgraphTrees& its_trees,
-           SubgraphPlan& its_plan, std::vector<std::uint64_t>& its_pauses)
+           SubgraphPlan& its_plan, BatchCosts& its_costs)
       : vm(java_vm),
         jvmti(env),
         arena(writer),
@@ -45,7 +44,7 @@ struct Subgraph {
         trees(its_trees),
         plan(its_plan),
         reveal(env, its_plan, opts),
-        pauses(its_pauses) {}
+        costs(its_costs) {}
 
   JavaVM* vm;
   jvmtiEnv* jvmti;
@@ -66,7 +65,8 @@ struct Subgraph {
   std::uint64_t last_given_up = 0;  // the number of the latest of these
   bool is_ending = false;
   bool has_ended = false;  // the thread that changes classes
-  std::vector<std::uint64_t>& pauses;
+
+  BatchCosts& costs;  // of whoever changes classes: that thread, or the one that starts and stops
 };
 
 std::shared_mutex g_use;  // held shared by whoever uses it; guards what follows
@@ -224,16 +224,16 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
 
 // --- the thread that changes classes ---
 
-void note_pause(Subgraph& s, std::uint64_t ns) {
+void publish_costs(Subgraph& s) {
+  const BatchSummary all = s.costs.summary();
   arena::SubgraphInfo& info = s.arena.header().subgraph;
-  s.pauses.push_back(ns);
-  std::vector<std::uint64_t> sorted = s.pauses;
-  const auto p99 = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() * 99 - 1) / 100);
-  std::ranges::nth_element(sorted, p99);
-  info.batches = s.pauses.size();
-  info.batch_ns += ns;
-  info.batch_max_ns = std::max(info.batch_max_ns, ns);
-  info.batch_p99_ns = *p99;
+  info.batches = all.batches;
+  info.batch_ns = all.took.total;
+  info.batch_p99_ns = all.took.p99;
+  info.batch_max_ns = all.took.longest;
+  info.paused_ns = all.paused.total;
+  info.paused_p99_ns = all.paused.p99;
+  info.paused_max_ns = all.paused.longest;
 }
 
 // Without the lock: the JVM calls on_class_file_load.
@@ -254,10 +254,7 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
       alive.push_back(key);
     }
   }
-  const std::uint64_t begin = monotonic_ns();
-  const auto count = static_cast<jint>(classes.size());
-  const bool changed = count == 0 || s.jvmti->RetransformClasses(count, classes.data()) == JVMTI_ERROR_NONE;
-  const std::uint64_t ns = monotonic_ns() - begin;
+  const bool changed = classes.empty() || retransform_batch(s.jvmti, classes, s.costs) == JVMTI_ERROR_NONE;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (!changed && s.jvmti->RetransformClasses(1, &classes[i]) != JVMTI_ERROR_NONE) {
       const std::lock_guard lock(s.mutex);
@@ -266,13 +263,15 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
     jni->DeleteLocalRef(classes[i]);
   }
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
-  const std::lock_guard lock(s.mutex);
-  note_pause(s, ns);
+  publish_costs(s);
 }
 
-void change_all(Subgraph& s, JNIEnv* jni, const std::vector<ClassKey>& keys) {
-  for (std::size_t first = 0; first < keys.size(); first += kBatch)
-    change(s, jni, std::span(keys).subspan(first, std::min(kBatch, keys.size() - first)));
+void change_all(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
+  while (!keys.empty()) {
+    const std::size_t count = std::min(s.costs.next_size(), keys.size());
+    change(s, jni, keys.first(count));
+    keys = keys.subspan(count);
+  }
 }
 
 // What has been revealed so far.
@@ -425,7 +424,7 @@ Result<void> SubgraphTiming::prepare() {
 
 Result<void> SubgraphTiming::start(JNIEnv* jni) {
   jvmtiEnv* jvmti = jvmti_ != nullptr ? std::exchange(jvmti_, nullptr) : TRY(make_environment(vm_));
-  auto* subgraph = new Subgraph(vm_, jvmti, arena_, options_, trees_, plan_, pauses_);
+  auto* subgraph = new Subgraph(vm_, jvmti, arena_, options_, trees_, plan_, costs_);
   set_subgraph(subgraph);
   auto begun = begin(*subgraph, jni);
   if (!begun.ok()) end(*subgraph, jni);
@@ -446,13 +445,13 @@ void SubgraphTiming::retire(JNIEnv*) {
   arena_.leave_memory();
 }
 
+// From the recording, for its thread goes on changing classes.
 BatchSummary SubgraphTiming::batches() const {
   const arena::SubgraphInfo& info = arena_.header().subgraph;
   return {.batches = info.batches,
           .classes = info.classes,
-          .total_ns = info.batch_ns,
-          .p99_ns = info.batch_p99_ns,
-          .longest_ns = info.batch_max_ns};
+          .took = {.total = info.batch_ns, .p99 = info.batch_p99_ns, .longest = info.batch_max_ns},
+          .paused = {.total = info.paused_ns, .p99 = info.paused_p99_ns, .longest = info.paused_max_ns}};
 }
 
 }  // namespace sonde::agent

@@ -45,7 +45,7 @@ class SubgraphTiming final : public Kind {
   const Options options_;
   SubgraphTrees trees_;
   SubgraphPlan plan_;
-  std::vector<std::uint64_t> pauses_;
+  BatchCosts costs_;
   jvmtiEnv* jvmti_ = nullptr;  // the next start's, if there is one already
 };
 
