@@ -155,7 +155,7 @@ std::vector<std::string> start_lines(const Modes& modes) {
       words.push_back("jitter=" + std::to_string(mode.jitter));
       words.push_back("seed=" + std::to_string(mode.seed));
       words.push_back("maxpath=" + std::to_string(mode.max_path));
-      words.push_back(std::string("context=") + (mode.asks_jvm() ? "jvm" : "shadow"));
+      words.push_back(std::string("context=") + (mode.context == "shadow" ? "shadow" : "jvm"));
     }
     if (modes.subgraph && name == modes.subgraph->name()) {
       for (const auto& [key, value] : settings_for_agent(*modes.subgraph)) words.push_back(key + "=" + value);

@@ -12,6 +12,8 @@ constexpr std::string_view kRuntime = "java/lang/SondeSampling";
 constexpr MemberRef kEnter{kRuntime, "enter", "(I)J"};
 constexpr MemberRef kEnterApplication{kRuntime, "enterApplication", "(I)J"};
 constexpr MemberRef kEnterVisible{kRuntime, "enterVisible", "()J"};
+constexpr MemberRef kLeaveVisible{kRuntime, "leaveVisible", "(J)V"};
+constexpr MemberRef kExitVisible{kRuntime, "exitVisible", "(JJI)V"};
 constexpr MemberRef kCall{kRuntime, "call", "(JII)V"};
 constexpr MemberRef kSpend{kRuntime, "spend", "(JJI)V"};
 constexpr MemberRef kSpendOfJdk{kRuntime, "spendOfJdk", "(JJI)V"};
@@ -82,7 +84,7 @@ void SamplingPass::hand_over(CodeBuilder& b) const {
 void SamplingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
   if (has_slot()) b.load(LocalType::kLong, slot_local_);
   if (plan_.is_single_path() && bytecodes == 0) {
-    if (has_slot()) b.invoke_static(kLeave);
+    if (has_slot()) b.invoke_static(context_from_ == ContextFrom::kJvm ? kLeaveVisible : kLeave);
     return;
   }
   if (plan_.is_single_path()) {
@@ -91,7 +93,8 @@ void SamplingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
     load_count(b);
   }
   if (!has_slot()) return spend(b);
-  b.push(first_).invoke_static(is_of_jdk() ? kExitOfJdk : kExit);
+  const MemberRef& with_stack = is_of_jdk() ? kExitOfJdk : kExit;
+  b.push(first_).invoke_static(context_from_ == ContextFrom::kJvm ? kExitVisible : with_stack);
 }
 
 }  // namespace sonde::instrument

@@ -17,6 +17,8 @@ namespace {
 MethodTable g_methods;
 MethodNumbers& g_numbers = *new MethodNumbers;
 GrowingPools& g_growing = *new GrowingPools;
+SiteTable& g_sites = *new SiteTable;
+ShadowStacks* g_stacks = nullptr;  // mode bytecode, once it was on
 
 std::shared_mutex g_events;  // held shared while an event is handled; guards what follows
 AttachedCounting* g_counting = nullptr;
@@ -40,8 +42,9 @@ void set_listener(AttachedCounting* counting) {
 }
 
 Result<void> map_once() {
-  if (g_methods.is_mapped()) return {};
-  return g_methods.map();
+  if (!g_methods.is_mapped()) TRY(g_methods.map());
+  if (!g_sites.is_created()) TRY(g_sites.create(true));
+  return {};
 }
 
 }  // namespace
@@ -53,7 +56,10 @@ AttachedCounting::~AttachedCounting() {
   if (jvmti_ != nullptr) jvmti_->DisposeEnvironment();
 }
 
-std::string_view AttachedCounting::name() const { return options_.flat ? "exact:flat" : "exact"; }
+std::string_view AttachedCounting::name() const {
+  if (options_.sampling.is_on()) return "bytecode";
+  return options_.flat ? "exact:flat" : "exact";
+}
 
 // --- start and stop --------------------------------------------------------------------------------------------------
 
@@ -65,14 +71,14 @@ Result<void> AttachedCounting::start(JNIEnv* jni) {
   if (has_virtual_threads(jvmti_)) switch_event(jvmti_, kVirtualThreadEnd, JVMTI_ENABLE);
   switch_event(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_ENABLE);
   change_classes(jni);
-  if (costs_.refused != 0) arena_.count(Counter::kClassesRefused, std::exchange(costs_.refused, 0));
   open_gate(jni);
   return {};
 }
 
 Result<void> AttachedCounting::set_up(JNIEnv* jni) {
   TRY(map_once());
-  runtime_ = TRY(AttachedRuntime::get(jni, TRY(map_nowhere_somewhere())));
+  const std::uint64_t bias = TRY(map_nowhere_somewhere());
+  runtime_ = TRY(AttachedRuntime::get(jni, bias));
   TRY(ask_for_events());
   virtual_thread_ = find_class(jni, "java/lang/BaseVirtualThread");
   platform_loader_ = find_loader(jni, "getPlatformClassLoader");
@@ -80,9 +86,17 @@ Result<void> AttachedCounting::set_up(JNIEnv* jni) {
   if (options_.flat && !flat_blocks_.make_room_for(g_numbers.largest()))
     return Error{ErrorCode::kUnsupported, "there is no room for the counters of all methods; use mode exact"};
   if (!options_.flat) trees_.start();
+  if (options_.sampling.is_on()) {
+    if (g_stacks == nullptr) g_stacks = new ShadowStacks(bias);
+    sampling_ = std::make_unique<BytecodeSampling>(arena_, trees_, options_.sampling, jvmti_, g_sites, *g_stacks);
+    sampling_->use(runtime_->sampling);
+    if (!sampling_->begin_with(jni, runtime_->thread))
+      return Error{ErrorCode::kUnsupported, "java.lang.SondeSampling of this JVM is another one"};
+  }
+  const ClassInstrumenter::Lasting lasting{.numbers = g_numbers, .sites = g_sites};
   instrumenter_ =
       std::make_unique<ClassInstrumenter>(arena_, g_methods, options_, read_known_methods(options_.list_folder),
-                                          options_.flat ? &flat_blocks_ : nullptr, &g_numbers);
+                                          options_.flat ? &flat_blocks_ : nullptr, &lasting);
   return {};
 }
 
@@ -103,13 +117,15 @@ Result<void> AttachedCounting::ask_for_events() {
 }
 
 void AttachedCounting::change_classes(JNIEnv* jni) {
+  std::uint64_t refused = 0;
   const auto is_changed = [&](jclass cls, std::string_view class_name, jobject loader) {
     if (!is_selected(jni, class_name, loader)) return false;
     if (!g_growing.has(class_name) || has_room_in_pool(jvmti_, cls)) return true;
-    ++costs_.refused;
+    ++refused;
     return false;
   };
-  retransform_loaded(jvmti_, jni, is_changed, costs_);
+  refused += retransform_loaded(jvmti_, jni, is_changed, costs_);
+  if (refused != 0) arena_.count(Counter::kClassesRefused, refused);
 }
 
 // Nobody listens to the hook any more. While it is on, the JVM keeps its copies of class files, and they should not
@@ -129,8 +145,10 @@ void AttachedCounting::restore_classes(JNIEnv* jni) {
 void AttachedCounting::open_gate(JNIEnv* jni) {
   AttachedRuntime& runtime = *runtime_;
   // Where threads were when counting stopped the last time, they are no more.
-  runtime.for_each_thread(
-      jni, [&](jobject own) { jni->SetLongField(own, runtime.site, jni->GetLongField(own, runtime.root)); });
+  runtime.for_each_thread(jni, [&](jobject own) {
+    if (sampling_) return sampling_->thread_goes_on(jni, own);
+    jni->SetLongField(own, runtime.site, jni->GetLongField(own, runtime.root));
+  });
   if (options_.flat) {
     runtime.set_long(jni, runtime.flat, "region", reinterpret_cast<std::uint64_t>(arena_.flat_region()));
     return runtime.set_bool(jni, runtime.flat, "on", true);
@@ -161,10 +179,16 @@ void AttachedCounting::vm_ends(JNIEnv* jni) {
   });
   if (alive != 0) arena_.count(Counter::kFramesAlive, alive);
   shut_gate(jni);
+  if (sampling_) runtime_->for_each_thread(jni, [&](jobject own) { sampling_->settle(jni, own); });
 }
 
 void AttachedCounting::retire(JNIEnv* jni) {
   if (instrumenter_ == nullptr) return;
+  if (sampling_) {
+    runtime_->for_each_thread(jni, [&](jobject own) { sampling_->thread_ended(jni, own, 0); });
+    g_stacks->trim();
+    g_sites.forget_names();
+  }
   runtime_->clear_threads(jni);
   g_methods.forget(g_numbers.largest());
   if (virtual_thread_ != nullptr) jni->DeleteGlobalRef(virtual_thread_);
@@ -202,8 +226,12 @@ ThreadFacts AttachedCounting::current_thread(JNIEnv* jni) const {
   return facts;
 }
 
-// Mode exact:flat: the thread has its counters before it counts.
-void AttachedCounting::thread_enlisted(JNIEnv* jni, jobject own) {
+// The thread has its counters or its memory for samples before it counts.
+void AttachedCounting::thread_enlisted(JNIEnv* jni, jobject own, jlong number) {
+  if (sampling_) {
+    jni->SetLongField(own, runtime_->path, number);
+    return sampling_->thread_started(jni, own);
+  }
   if (!options_.flat) return;
   const ThreadFacts facts = current_thread(jni);
   const auto block = static_cast<jlong>(flat_blocks_.lease(facts.name, facts.is_virtual));
@@ -225,6 +253,7 @@ void AttachedCounting::thread_ended(JNIEnv* jni, jthread thread) {
   if (own == nullptr) return;
   const auto root = static_cast<std::uint64_t>(jni->GetLongField(own, runtime_->root));
   const auto tree = static_cast<std::uint64_t>(jni->GetLongField(own, runtime_->tree));
+  if (sampling_) sampling_->thread_ended(jni, own, tree);
   jni->SetLongField(own, runtime_->site, options_.flat ? 0 : static_cast<jlong>(kSink + sizeof(arena::Node)));
   jni->SetLongField(own, runtime_->root, 0);
   jni->SetLongField(own, runtime_->tree, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes exact and exact:flat in a JVM that runs: its classes are rewritten when counting starts and are what
+// Modes exact, exact:flat and bytecode in a JVM that runs: its classes are rewritten when counting starts and are what
 // they were when it stops.
 //
 //   start     classes that are loaded pass ClassFileLoadHook again, and those that are loaded from now on; then the
@@ -11,6 +11,8 @@
 // until it ends, but the gate is shut. If such a method is still there in a later recording, its addresses are foreign
 // (SondeRT.isForeign), which is why an arena that has been counted in leaves memory behind at its addresses
 // (arena::Writer::leave_memory). Its number is that of the same method in the later recording, if it is in it at all.
+//
+// Samples have no shadow stack here, which would know nothing of what was running: the JVM is asked for each.
 #pragma once
 
 #include <jni.h>
@@ -23,6 +25,7 @@
 #include <string_view>
 
 #include "agent/jvmti/attached_runtime.h"
+#include "agent/jvmti/bytecode_sampling.h"
 #include "agent/jvmti/class_batches.h"
 #include "agent/jvmti/jvm.h"
 #include "agent/jvmti/kind.h"
@@ -36,7 +39,7 @@ namespace sonde::agent {
 
 class AttachedCounting final : public Kind, private CountingThreads {
  public:
-  // `options` say which of the two; they stay as they are.
+  // `options` say which of them; they stay as they are.
   AttachedCounting(JavaVM* vm, arena::Writer& arena, Options options);
   ~AttachedCounting() override;
 
@@ -46,16 +49,21 @@ class AttachedCounting final : public Kind, private CountingThreads {
   void vm_ends(JNIEnv* jni) override;
   void retire(JNIEnv* jni) override;
 
-  [[nodiscard]] const BatchCosts& costs() const { return costs_; }
+  // Whether it is the same with the same settings.
+  [[nodiscard]] bool is_like(const AttachedCounting& other) const {
+    return name() == other.name() && options_.sampling.is_like(other.options_.sampling);
+  }
+  [[nodiscard]] BatchSummary batches() const { return costs_.summary(); }
 
   // What the JVM tells (attached_counting.cc).
   void thread_ended(JNIEnv* jni, jthread thread);
   void class_loaded(JNIEnv* jni, jobject loader, Bytes bytes, jint* new_size, unsigned char** new_bytes);
 
  private:
-  void thread_enlisted(JNIEnv* jni, jobject own) override;
+  void thread_enlisted(JNIEnv* jni, jobject own, jlong number) override;
   std::uint64_t new_tree(JNIEnv* jni) override;
   bool grow(std::uint64_t tree, std::uint32_t size) override { return trees_.grow(tree, size); }
+  jint fill_slots(JNIEnv* jni, jlong slots) override { return sampling_ ? sampling_->fill_slots(jni, slots) : 0; }
 
   Result<void> set_up(JNIEnv* jni);
   Result<void> ask_for_events();
@@ -73,6 +81,7 @@ class AttachedCounting final : public Kind, private CountingThreads {
   TreePool trees_;
   FlatBlocks flat_blocks_;
   std::unique_ptr<ClassInstrumenter> instrumenter_;  // null until the first start
+  std::unique_ptr<BytecodeSampling> sampling_;       // null: everything is counted
   AttachedRuntime* runtime_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
   jclass virtual_thread_ = nullptr;  // global references

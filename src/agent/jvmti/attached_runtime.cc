@@ -46,6 +46,11 @@ jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
   return grown ? JNI_TRUE : JNI_FALSE;
 }
 
+jint JNICALL fill_slots(JNIEnv* jni, jclass, jlong slots) {
+  const std::shared_lock lock(g_counting_mutex);
+  return g_counting == nullptr ? 0 : g_counting->fill_slots(jni, slots);
+}
+
 // HotSpot prints a warning if natives of a java.* class are registered by somebody else, which it tells by the Java
 // frame that calls. So they are registered while Java code of the JDK defines the last of our classes.
 struct Binding {
@@ -135,8 +140,9 @@ Result<void> AttachedRuntime::define(JNIEnv* jni, std::uint64_t bias) {
   const instrument::ConstantShift shift{.begin = kBias, .end = kBias + 4096, .by = bias - kBias};
   counting = define_or_find(jni, "java/lang/SondeRT", kSondeRTClass, kRenamings, shift);
   flat = define_or_find(jni, "java/lang/SondeFlat", kSondeFlatClass, kRenamings, shift);
+  sampling = define_or_find(jni, "java/lang/SondeSampling", kSondeSamplingClass, kRenamings, shift);
   thread = define_or_find(jni, "java/lang/SondeThread", kSondeThreadClass, kRenamingsOfThread, shift);
-  if (counting == nullptr || flat == nullptr || thread == nullptr)
+  if (counting == nullptr || flat == nullptr || sampling == nullptr || thread == nullptr)
     return Error{ErrorCode::kUnsupported, "java.lang.SondeRT cannot be defined in this JVM"};
   if (!find_fields(jni) || !define_and_bind(jni, this)) {
     jni->ExceptionClear();
@@ -157,6 +163,7 @@ bool AttachedRuntime::find_fields(JNIEnv* jni) {
   site = field(thread, "$sondeSite", "J");
   tree = field(thread, "$sondeTree", "J");
   root = field(thread, "$sondeRoot", "J");
+  path = field(thread, "$sondePath", "J");
   tid_ = field(thread, "tid", "J");
   next_ = field(thread, "next", "Ljava/lang/SondeThread;");
   const jclass threads = jni->FindClass("java/lang/Thread");
@@ -179,8 +186,10 @@ bool AttachedRuntime::bind(JNIEnv* jni) {
   const JNINativeMethod of_counting[] = {
       native("newTree", "(Ljava/lang/SondeThread;)J", reinterpret_cast<void*>(agent::new_tree)),
       native("grow", "(JI)Z", reinterpret_cast<void*>(agent::grow))};
+  const JNINativeMethod of_sampling[] = {native("fillSlots", "(J)I", reinterpret_cast<void*>(agent::fill_slots))};
   return jni->RegisterNatives(thread, of_thread, 1) == JNI_OK &&
-         jni->RegisterNatives(counting, of_counting, 2) == JNI_OK;
+         jni->RegisterNatives(counting, of_counting, 2) == JNI_OK &&
+         jni->RegisterNatives(sampling, of_sampling, 1) == JNI_OK;
 }
 
 void AttachedRuntime::set_counting(JNIEnv*, CountingThreads* who) {
@@ -209,7 +218,7 @@ jobject AttachedRuntime::enlist(JNIEnv* jni, jlong number) {
     return jni->NewLocalRef(nobody_);
   }
   jni->SetLongField(own, tid_, number);
-  g_counting->thread_enlisted(jni, own);
+  g_counting->thread_enlisted(jni, own, number);
   const std::lock_guard table_lock(table_mutex_);
   const jobject first = jni->GetObjectArrayElement(table_, place_of(number));
   jni->SetObjectField(own, next_, first);

@@ -17,10 +17,12 @@ namespace sonde::agent {
 // Who counts. The natives of the runtime, on Java threads that count, ask it.
 class CountingThreads {
  public:
-  // A thread was seen for the first time: `own` is its SondeThread. On that thread.
-  virtual void thread_enlisted(JNIEnv* jni, jobject own) = 0;
+  // A thread was seen for the first time: `own` is its SondeThread, `number` its own. On that thread.
+  virtual void thread_enlisted(JNIEnv* jni, jobject own, jlong number) = 0;
   virtual std::uint64_t new_tree(JNIEnv* jni) = 0;
   virtual bool grow(std::uint64_t tree, std::uint32_t size) = 0;
+  // For SondeSampling: the stack of the current thread as call sites, from `slots` on. Returns how many.
+  virtual jint fill_slots(JNIEnv* jni, jlong slots) = 0;
 
  protected:
   ~CountingThreads() = default;
@@ -50,11 +52,13 @@ class AttachedRuntime {
   // Global references.
   jclass counting = nullptr;  // java.lang.SondeRT
   jclass flat = nullptr;
-  jclass thread = nullptr;  // java.lang.SondeThread
+  jclass sampling = nullptr;  // java.lang.SondeSampling
+  jclass thread = nullptr;    // java.lang.SondeThread
   // Of SondeThread.
   jfieldID site = nullptr;
   jfieldID tree = nullptr;
   jfieldID root = nullptr;
+  jfieldID path = nullptr;
 
   bool bind(JNIEnv* jni);
   jobject enlist(JNIEnv* jni, jlong tid);

@@ -56,13 +56,21 @@ jint BytecodeSampling::fill_slots(JNIEnv* jni, jlong slots) {
 }
 
 bool BytecodeSampling::begin(JNIEnv* jni) {
-  const jclass threads = jni->FindClass("java/lang/Thread");
-  site_field_ = jni->GetFieldID(threads, "$sondeSite", "J");
-  tree_field_ = jni->GetFieldID(threads, "$sondeTree", "J");
-  left_field_ = jni->GetFieldID(threads, "$sondeLeft", "J");
-  quota_field_ = jni->GetFieldID(threads, "$sondeQuota", "J");
-  if (site_field_ == nullptr || tree_field_ == nullptr || left_field_ == nullptr || quota_field_ == nullptr)
-    return false;
+  if (!begin_with(jni, jni->FindClass("java/lang/Thread"))) return false;
+  for_each_thread(jni, [&](jthread thread) { thread_started(jni, thread); });
+  return true;
+}
+
+bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
+  const auto field = [&](const char* name) {
+    return jni->ExceptionCheck() != JNI_FALSE ? nullptr : jni->GetFieldID(threads, name, "J");
+  };
+  site_field_ = field("$sondeSite");
+  tree_field_ = field("$sondeTree");
+  left_field_ = field("$sondeLeft");
+  quota_field_ = field("$sondeQuota");
+  region_field_ = field("$sondeRegion");
+  if (region_field_ == nullptr) return false;
   const auto set = [&](const char* name, std::uint64_t value) {
     jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, name, "J"), static_cast<jlong>(value));
   };
@@ -77,7 +85,6 @@ bool BytecodeSampling::begin(JNIEnv* jni) {
   jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksAgent", "Z"),
                              user_agent_ != nullptr ? JNI_TRUE : JNI_FALSE);
   begun_ = true;
-  for_each_thread(jni, [&](jthread thread) { thread_started(jni, thread); });
   return true;
 }
 
@@ -93,53 +100,69 @@ void BytecodeSampling::for_each_thread(JNIEnv* jni, Visit&& visit) {
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-void BytecodeSampling::thread_started(JNIEnv* jni, jthread thread) {
+void BytecodeSampling::thread_started(JNIEnv* jni, jobject thread) {
   if (!begun_ || jni->GetLongField(thread, site_field_) != 0) return;
-  const std::uint64_t stack = stacks_.lease();
-  if (stack != 0) return jni->SetLongField(thread, site_field_, static_cast<jlong>(stack));
-  arena_.count(Counter::kThreadsWithoutTree);
-  jni->SetLongField(thread, left_field_, kForever);
+  const auto region = static_cast<jlong>(stacks_.lease());
+  if (region == 0) {
+    arena_.count(Counter::kThreadsWithoutTree);
+    return jni->SetLongField(thread, left_field_, kForever);
+  }
+  jni->SetLongField(thread, region_field_, region);
+  jni->SetLongField(thread, site_field_, region);
 }
 
-std::uint64_t BytecodeSampling::unsettled(JNIEnv* jni, jthread thread) const {
+void BytecodeSampling::thread_goes_on(JNIEnv* jni, jobject thread) {
+  const jlong region = jni->GetLongField(thread, region_field_);
+  if (region != 0) jni->SetLongField(thread, site_field_, region);
+}
+
+std::uint64_t BytecodeSampling::unsettled(JNIEnv* jni, jobject thread) const {
   const jlong quota = jni->GetLongField(thread, quota_field_);
   const jlong left = jni->GetLongField(thread, left_field_);
   return quota > left ? static_cast<std::uint64_t>(quota - left) : 0;
 }
 
-void BytecodeSampling::thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree) {
+void BytecodeSampling::thread_ended(JNIEnv* jni, jobject thread, std::uint64_t tree) {
   if (!begun_) return;
   const std::uint64_t rest = unsettled(jni, thread);
-  const auto slot = static_cast<std::uint64_t>(jni->GetLongField(thread, site_field_));
+  const auto region = static_cast<std::uint64_t>(jni->GetLongField(thread, region_field_));
   jni->SetLongField(thread, left_field_, kForever);
   jni->SetLongField(thread, site_field_, static_cast<jlong>(kSink + sizeof(arena::Node)));
-  if (slot >= kNowhereSize) stacks_.release(slot);
-  if (rest == 0) return;
-  if (tree == 0) tree = common_tree();
-  if (tree != 0) __atomic_fetch_add(&root_of(tree).bytecodes, rest, __ATOMIC_RELAXED);
+  jni->SetLongField(thread, region_field_, 0);
+  if (region != 0) stacks_.release(region);
+  arena::Node* root = rest == 0 ? nullptr : root_of_thread(tree);
+  if (root != nullptr) __atomic_fetch_add(&root->bytecodes, rest, __ATOMIC_RELAXED);
 }
 
 void BytecodeSampling::settle_living(JNIEnv* jni) {
   if (!begun_) return;
   for_each_thread(jni, [&](jthread thread) {
     const std::uint64_t rest = unsettled(jni, thread);
-    auto tree = static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
-    if (rest == 0) return;
-    if (tree == 0) tree = common_tree();
+    const auto tree = static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
+    arena::Node* root = rest == 0 ? nullptr : root_of_thread(tree);
     // The thread goes on and may settle by itself, so this is kept apart.
-    if (tree != 0) __atomic_fetch_add(&root_of(tree).calls, rest, __ATOMIC_RELAXED);
+    if (root != nullptr) __atomic_fetch_add(&root->calls, rest, __ATOMIC_RELAXED);
   });
 }
 
-std::uint64_t BytecodeSampling::common_tree() {
-  const std::lock_guard lock(mutex_);
-  if (common_tree_ == 0) common_tree_ = trees_.lease("(threads without a sample)", false);
-  return common_tree_;
+void BytecodeSampling::settle(JNIEnv* jni, jobject thread) {
+  const std::uint64_t rest = unsettled(jni, thread);
+  const auto tree = static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
+  arena::Node* root = rest == 0 ? nullptr : root_of_thread(tree);
+  if (root == nullptr) return;
+  __atomic_fetch_add(&root->bytecodes, rest, __ATOMIC_RELAXED);
+  jni->SetLongField(thread, quota_field_, jni->GetLongField(thread, left_field_));
 }
 
-arena::Node& BytecodeSampling::root_of(std::uint64_t tree) const {
+arena::Node* BytecodeSampling::root_of_thread(std::uint64_t tree) {
+  if (tree == 0) {
+    const std::lock_guard lock(mutex_);
+    if (common_tree_ == 0) common_tree_ = trees_.lease("(threads without a sample)", false);
+    tree = common_tree_;
+  }
+  if (tree == 0) return nullptr;
   const auto* header = static_cast<const arena::TreeHeader*>(arena_.pointer(tree));
-  return *static_cast<arena::Node*>(arena_.pointer(header->root));
+  return static_cast<arena::Node*>(arena_.pointer(header->root));
 }
 
 }  // namespace sonde::agent

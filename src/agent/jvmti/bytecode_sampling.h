@@ -22,8 +22,14 @@ namespace sonde::agent {
 class BytecodeSampling {
  public:
   BytecodeSampling(arena::Writer& arena, TreePool& trees, const SamplingOptions& options, jvmtiEnv* jvmti,
-                   SiteTable& sites)
-      : arena_(arena), trees_(trees), options_(options), jvmti_(jvmti), sites_(sites), stack_slots_(jvmti, sites) {}
+                   SiteTable& sites, ShadowStacks& stacks)
+      : arena_(arena),
+        trees_(trees),
+        options_(options),
+        jvmti_(jvmti),
+        sites_(sites),
+        stack_slots_(jvmti, sites),
+        stacks_(stacks) {}
 
   // Samples that a user-written agent asks for go to it.
   void set_user_agent(UserAgent& agent) { user_agent_ = &agent; }
@@ -31,14 +37,22 @@ class BytecodeSampling {
   // Before any bytecode runs.
   bool define(JNIEnv* jni);
   bool bind_natives(JNIEnv* jni);
+  // Instead of both, after attach: SondeSampling is there.
+  void use(jclass runtime) { runtime_ = runtime; }
   // At VMInit, before the gate opens. False if java.lang.Thread has not the fields it needs.
   bool begin(JNIEnv* jni);
+  // The same after attach, where objects of another class have what belongs to a thread: `threads`.
+  bool begin_with(JNIEnv* jni, jclass threads);
 
-  // On the thread itself. `tree` is its call tree, 0 if it has none.
-  void thread_started(JNIEnv* jni, jthread thread);
-  void thread_ended(JNIEnv* jni, jthread thread, std::uint64_t tree);
+  // On the thread itself; `thread` is a Thread, or what has its fields. `tree` is its call tree, 0 if it has none.
+  void thread_started(JNIEnv* jni, jobject thread);
+  void thread_ended(JNIEnv* jni, jobject thread, std::uint64_t tree);
+  // After attach: the thread may be sampled again, from where it was when sampling stopped.
+  void thread_goes_on(JNIEnv* jni, jobject thread);
   // The JVM ends while threads are alive: what they executed is added, as far as their methods have ended.
   void settle_living(JNIEnv* jni);
+  // The same of one that counts no more.
+  void settle(JNIEnv* jni, jobject thread);
   // For SondeSampling: the stack of the current thread as call sites, from `slots` on.
   jint fill_slots(JNIEnv* jni, jlong slots);
   // For SondeSampling: how many bytecodes until it asks again.
@@ -47,10 +61,9 @@ class BytecodeSampling {
 
  private:
   // Bytecodes of a thread that are not in its call tree yet.
-  [[nodiscard]] std::uint64_t unsettled(JNIEnv* jni, jthread thread) const;
-  // Where they go if it has no call tree.
-  std::uint64_t common_tree();
-  [[nodiscard]] arena::Node& root_of(std::uint64_t tree) const;
+  [[nodiscard]] std::uint64_t unsettled(JNIEnv* jni, jobject thread) const;
+  // The root of its call tree; if it has none, of one for all such threads; null if there is no memory.
+  arena::Node* root_of_thread(std::uint64_t tree);
   template <typename Visit>
   void for_each_thread(JNIEnv* jni, Visit&& visit);
 
@@ -60,13 +73,14 @@ class BytecodeSampling {
   jvmtiEnv* jvmti_;
   SiteTable& sites_;
   StackSlots stack_slots_;
-  ShadowStacks stacks_;
+  ShadowStacks& stacks_;
   UserAgent* user_agent_ = nullptr;
   jclass runtime_ = nullptr;  // global reference to java.lang.SondeSampling
   jfieldID site_field_ = nullptr;
   jfieldID tree_field_ = nullptr;
   jfieldID left_field_ = nullptr;
   jfieldID quota_field_ = nullptr;
+  jfieldID region_field_ = nullptr;
   bool begun_ = false;
   std::mutex mutex_;  // guards what follows
   std::uint64_t common_tree_ = 0;

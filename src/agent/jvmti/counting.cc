@@ -63,7 +63,8 @@ Result<void> Counting::prepare() {
       arena_, methods_, options_, read_known_methods(options_.list_folder), options_.flat ? &flat_blocks_ : nullptr);
   if (options_.sampling.is_on()) {
     TRY(instrumenter_->sites().create());
-    sampling_ = std::make_unique<BytecodeSampling>(arena_, trees_, options_.sampling, jvmti_, instrumenter_->sites());
+    sampling_ =
+        std::make_unique<BytecodeSampling>(arena_, trees_, options_.sampling, jvmti_, instrumenter_->sites(), stacks_);
   }
   if (options_.has_agent()) {
     user_agent_ = std::make_unique<UserAgent>(arena_, options_, jvmti_, instrumenter_->names(), instrumenter_->sites());

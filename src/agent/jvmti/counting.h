@@ -20,6 +20,7 @@
 #include "agent/jvmti/user_agent.h"
 #include "agent/session/class_instrumenter.h"
 #include "agent/session/flat_blocks.h"
+#include "agent/session/nowhere.h"
 #include "agent/session/options.h"
 #include "agent/session/tree_pool.h"
 #include "arena/writer.h"
@@ -65,6 +66,7 @@ class Counting final : public Kind {
   TreePool trees_;
   FlatBlocks flat_blocks_;
   std::unique_ptr<ClassInstrumenter> instrumenter_;
+  ShadowStacks stacks_{kBias};
   std::unique_ptr<BytecodeSampling> sampling_;  // null: everything is counted
   std::unique_ptr<UserAgent> user_agent_;       // null: there is none
   jvmtiEnv* jvmti_ = nullptr;

@@ -11,7 +11,7 @@
 namespace sonde::agent {
 namespace {
 
-constexpr const char* kCountingModes[] = {"exact", "exact:flat"};
+constexpr const char* kCountingModes[] = {"exact", "exact:flat", "bytecode"};
 constexpr const char* kSubgraphModes[] = {"subgraph", "region"};
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
@@ -50,16 +50,28 @@ Error has_another(const Kind& kind) {
   return invalid("this recording has mode " + std::string(kind.name()) + "; begin another one");
 }
 
-// A recording has counts of one kind: with contexts, or without.
+// What reading the recording needs to know of its counts.
+void describe_counts(arena::ArenaHeader& header, const Options& settings) {
+  header.flags = (header.flags & ~arena::kTimeOnly) | (settings.flat ? arena::kFlat : 0U) |
+                 (settings.sampling.is_on() ? arena::kSampled : 0U);
+  header.granularity = settings.sampling.granularity;
+  header.jitter = settings.sampling.jitter;
+  header.seed = settings.sampling.seed;
+  header.max_path = settings.sampling.max_path;
+}
+
+// A recording has counts of one kind: with contexts, or without, or samples.
 Result<void> start_counting(Recording& recording, JavaVM* vm, JNIEnv* jni, Options settings) {
   if (const Kind* subgraph = find_subgraph(recording)) return has_another(*subgraph);
   settings.exact = true;
+  auto fresh = std::make_unique<AttachedCounting>(vm, recording.arena(), settings);
+  if (const AttachedCounting* present = find_counting(recording); present != nullptr && !present->is_like(*fresh))
+    return has_another(*present);
   Kind* kind = find_any(recording, kCountingModes);
-  const bool is_new = kind == nullptr;
-  if (is_new) kind = &recording.add(std::make_unique<AttachedCounting>(vm, recording.arena(), settings));
-  if (kind->name() != (settings.flat ? "exact:flat" : "exact")) return has_another(*kind);
-  std::uint32_t& flags = recording.arena().header().flags;
-  flags = (flags & ~arena::kTimeOnly) | (settings.flat ? arena::kFlat : 0U);
+  if (kind == nullptr) {
+    describe_counts(recording.arena().header(), settings);
+    kind = &recording.add(std::move(fresh));
+  }
   return recording.start(jni, *kind);
 }
 
@@ -87,13 +99,20 @@ Result<void> start_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std
   if (mode == "exact" || mode == "exact:flat") {
     Options counting = settings;
     counting.flat = mode == "exact:flat";
+    counting.sampling = {};
     return start_counting(recording, vm, jni, std::move(counting));
+  }
+  if (mode == "bytecode" && settings.sampling.is_on()) {
+    if (!settings.sampling.asks_jvm())
+      return invalid("a JVM that runs is asked for contexts: context=shadow is only for `sonde run`");
+    return start_counting(recording, vm, jni, settings);
   }
   if ((mode == "subgraph" || mode == "region") && settings.subgraph.is_on() &&
       settings.subgraph.is_region() == (mode == "region"))
     return start_subgraph(recording, vm, jni, settings);
-  return invalid("mode `" + mode +
-                 "` cannot be started in a JVM that runs; there are cpu, wall, exact, exact:flat, subgraph and region");
+  return invalid(
+      "mode `" + mode +
+      "` cannot be started in a JVM that runs; there are cpu, wall, exact, exact:flat, bytecode, subgraph and region");
 }
 
 Result<void> stop_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std::string& mode) {
@@ -108,7 +127,7 @@ Result<void> stop_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std:
 }
 
 BatchSummary batches_of(const Recording& recording) {
-  if (const AttachedCounting* counting = find_counting(recording)) return summary_of(counting->costs());
+  if (const AttachedCounting* counting = find_counting(recording)) return counting->batches();
   if (const SubgraphTiming* subgraph = find_subgraph(recording)) return subgraph->batches();
   return {};
 }

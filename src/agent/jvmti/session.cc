@@ -124,6 +124,7 @@ Result<void> Session::record(Client client, const std::string& folder) {
   options.exact = options.flat = false;
   options.cpu_interval_ns = options.wall_interval_ns = 0;
   options.subgraph = {};
+  options.sampling = {};
   options.is_attached = true;
   recording_ = TRY(Recording::create(jvm_, std::move(options)));
   mark_running(recording_->arena());
@@ -167,9 +168,11 @@ std::string Session::status() const {
   text += control::format_line("recording", {folder_name_, std::to_string(realtime_ns() - began)});
   for (const std::string& mode : modes_of(*recording_)) text += control::format_line("mode", {mode});
   if (const BatchSummary all = batches_of(*recording_); all.batches != 0) {
-    text += control::format_line(
-        "batches", {std::to_string(all.batches), std::to_string(all.classes), std::to_string(all.total_ns),
-                    std::to_string(all.p99_ns), std::to_string(all.longest_ns)});
+    std::vector<std::string> words;
+    for (const std::uint64_t number : {all.batches, all.classes, all.took.total, all.took.p99, all.took.longest,
+                                       all.paused.total, all.paused.p99, all.paused.longest})
+      words.push_back(std::to_string(number));
+    text += control::format_line("batches", words);
   }
   return text;
 }

@@ -28,9 +28,9 @@ constexpr MemberRef kBornSampled{"java/lang/SondeSampling", "born", "(Ljava/lang
 constexpr MemberRef kBorn{"java/lang/SondeRT", "born", "(Ljava/lang/Thread;)V"};
 
 // As in java/runtime/stubs/java/lang/Thread.java.
-constexpr std::array<std::string_view, 9> kThreadFields = {"$sondeSite",   "$sondeTree", "$sondeRoot",
-                                                           "$sondeHidden", "$sondeLeft", "$sondeQuota",
-                                                           "$sondeRandom", "$sondePath", "$sondeChildren"};
+constexpr std::array<std::string_view, 10> kThreadFields = {
+    "$sondeSite",  "$sondeTree",   "$sondeRoot", "$sondeHidden",   "$sondeLeft",
+    "$sondeQuota", "$sondeRandom", "$sondePath", "$sondeChildren", "$sondeRegion"};
 constexpr std::array<std::string_view, 3> kAgentFields = {"$sondeOwn", "$sondeUser", "$sondeAsked"};
 
 // A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.

@@ -23,13 +23,21 @@ instrument::KnownMethods read_known_methods(const std::string& folder);
 
 class ClassInstrumenter {
  public:
-  // `flat` is for mode exact:flat and null otherwise; `numbers` is of MethodRegistry.
+  // Numbers of call sites and methods that outlive the recording.
+  struct Lasting {
+    MethodNumbers& numbers;
+    SiteTable& sites;
+  };
+
+  // `flat` is for mode exact:flat and null otherwise.
   ClassInstrumenter(arena::Writer& arena, MethodTable& methods, const Options& options, instrument::KnownMethods known,
-                    FlatBlocks* flat, MethodNumbers* numbers = nullptr)
+                    FlatBlocks* flat, const Lasting* lasting = nullptr)
       : arena_(arena),
         options_(options),
         known_(std::move(known)),
-        registry_(arena, methods, flat, options.has_agent() ? &names_ : nullptr, numbers),
+        registry_(arena, methods, flat, options.has_agent() ? &names_ : nullptr,
+                  lasting == nullptr ? nullptr : &lasting->numbers),
+        sites_(lasting == nullptr ? own_sites_ : lasting->sites),
         pass_(make_pass()) {}
 
   // Where samples find the call sites; sampling needs it before the first class comes.
@@ -71,7 +79,8 @@ class ClassInstrumenter {
   MethodNames names_;
   std::mutex mutex_;  // guards what follows
   MethodRegistry registry_;
-  SiteTable sites_;
+  SiteTable own_sites_;
+  SiteTable& sites_;
   const std::unique_ptr<instrument::CountingPass> pass_;
   instrument::HeapTreePass heap_tree_pass_;
   classfile::ClassFile class_;  // the one at hand; kept, as the editor is, for its memory

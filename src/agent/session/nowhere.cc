@@ -24,9 +24,8 @@ Result<void> map_nowhere() {
 
 Result<std::uint64_t> map_nowhere_somewhere() {
   // A displacement in compiled code has 31 bits.
-  constexpr std::uint64_t kStep = 16 << 20;
   static std::uint64_t found = 0;
-  for (std::uint64_t address = kBias; found == 0 && address >= kStep; address -= kStep) {
+  for (std::uint64_t address = kBias; found == 0 && address >= kBiasStep; address -= kBiasStep) {
     if (map_at(address)) found = address;
   }
   if (found != 0) return found;

@@ -10,6 +10,7 @@
 namespace sonde::agent {
 
 inline constexpr std::uint64_t kBias = 0x70000000;
+inline constexpr std::uint64_t kBiasStep = 16 << 20;  // from it to what may take its place
 inline constexpr std::uint64_t kSink = 0x200000;
 inline constexpr std::uint64_t kNowhereSize = 0x400000;
 

@@ -20,6 +20,11 @@ struct SamplingOptions {
   std::optional<classfile::OpcodeWeights> weights;
 
   [[nodiscard]] bool is_on() const { return granularity != 0; }
+  // Apart from weights.
+  [[nodiscard]] bool is_like(const SamplingOptions& other) const {
+    return granularity == other.granularity && jitter == other.jitter && seed == other.seed &&
+           max_path == other.max_path && context_from_jvm == other.context_from_jvm;
+  }
   // So many of what is counted are one bytecode.
   [[nodiscard]] std::uint64_t scale() const { return weights ? weights->scale() : 1; }
   [[nodiscard]] bool asks_jvm() const { return context_from_jvm; }

@@ -12,7 +12,8 @@ constexpr std::uint64_t kRegionsAtOnce = 64;
 // As in SondeSampling.
 constexpr std::uint64_t kUser = 0x3fff8;
 constexpr std::uint64_t kSeenCount = 0x3fffc;
-static_assert(kBias % ShadowStacks::kRegion == 0, "a region is aligned whether or not addresses are biased");
+static_assert(kBias % ShadowStacks::kRegion == 0 && kBiasStep % ShadowStacks::kRegion == 0,
+              "a region is aligned whether or not addresses are biased");
 
 }  // namespace
 
@@ -22,8 +23,8 @@ std::uint64_t ShadowStacks::lease() {
   const std::uint64_t region = free_.back();
   free_.pop_back();
   // What the last thread saw belongs to its own call tree.
-  *reinterpret_cast<std::uint32_t*>(region + kBias + kSeenCount) = 0;
-  ++*reinterpret_cast<std::uint32_t*>(region + kBias + kUser);
+  *reinterpret_cast<std::uint32_t*>(region + bias_ + kSeenCount) = 0;
+  ++*reinterpret_cast<std::uint32_t*>(region + bias_ + kUser);
   return region;
 }
 
@@ -32,12 +33,20 @@ void ShadowStacks::release(std::uint64_t slot) {
   free_.push_back(slot & ~(kRegion - 1));
 }
 
+void ShadowStacks::trim() {
+  const std::lock_guard lock(mutex_);
+  for (const std::uint64_t region : free_) {
+    void* memory = reinterpret_cast<void*>(region + bias_);  // NOLINT(performance-no-int-to-ptr)
+    madvise(memory, kRegion, MADV_DONTNEED);
+  }
+}
+
 bool ShadowStacks::add_regions() {
   constexpr std::uint64_t kSize = (kRegionsAtOnce + 1) * kRegion;
   void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   const std::uint64_t first = (reinterpret_cast<std::uint64_t>(memory) + kRegion - 1) & ~(kRegion - 1);
-  for (std::uint64_t i = kRegionsAtOnce; i-- > 0;) free_.push_back(first + i * kRegion - kBias);
+  for (std::uint64_t i = kRegionsAtOnce; i-- > 0;) free_.push_back(first + i * kRegion - bias_);
   return true;
 }
 

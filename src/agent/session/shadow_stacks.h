@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [agent], on the Java thread that starts or ends. Memory for the shadow stacks of threads that are sampled,
-// as SondeSampling lays it out: a region each, given to the next thread when one has ended.
+// as SondeSampling lays it out: a region each, given to the next thread when one has ended. It stays mapped for good: a
+// thread may be about to write when sampling stops.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,20 @@ class ShadowStacks {
   static constexpr std::uint64_t kRegion = 0x80000;
   static constexpr std::size_t kSlots = 0x10000 / 4 - 1;
 
+  // `bias`: what SondeSampling adds to addresses.
+  explicit ShadowStacks(std::uint64_t bias) : bias_(bias) {}
+
   // The first slot of a region as SondeSampling knows it; 0 if there is no memory.
   std::uint64_t lease();
   // Any slot of it will do.
   void release(std::uint64_t slot);
+  // Gives the memory of regions back that nobody has.
+  void trim();
 
  private:
   bool add_regions();
 
+  const std::uint64_t bias_;
   std::mutex mutex_;  // guards what follows
   std::vector<std::uint64_t> free_;
 };

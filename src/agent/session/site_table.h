@@ -23,14 +23,18 @@ class SiteTable final : public instrument::SiteNumbers {
     std::vector<std::uint32_t> pcs;  // of each but the first, in the instrumented method; ascending
   };
 
-  // Reserves address space; memory is taken as sites are added.
-  Result<void> create();
+  // Reserves address space; memory is taken as sites are added. `is_lasting`: for many recordings, in which the same
+  // sites have the same numbers, as methods have (method_numbers.h).
+  Result<void> create(bool is_lasting = false);
+  [[nodiscard]] bool is_created() const { return rows_ != nullptr; }
 
   Result<std::uint32_t> add_sites(std::uint32_t method_id, bool is_leaf,
                                   std::span<const std::uint32_t> native_callees) override;
 
   // Remembers what was added last under the name of its method, "pkg/Class.method(descriptor)type".
   void name_last(std::string method, std::vector<std::uint32_t> pcs);
+  // No method is known by its name any more.
+  void forget_names();
   // Of a method that calls others. Context: any thread. Of several classes with this name it is the last one.
   std::optional<Sites> find(const std::string& method);
 
@@ -47,11 +51,17 @@ class SiteTable final : public instrument::SiteNumbers {
   };
   static_assert(sizeof(Row) == 16, "SondeSampling.ROW_SHIFT");
 
+  // The first of these rows if they are there already, 0 if not.
+  [[nodiscard]] std::uint32_t find_rows(std::uint32_t method_id, std::uint32_t site_count,
+                                        std::span<const std::uint32_t> native_callees) const;
+
   Row* rows_ = nullptr;
   std::uint32_t used_ = 1;  // 0 is no site
   std::uint32_t usable_ = 0;
   std::uint32_t last_ = 0;  // the first site of the method added last
-  std::mutex names_mutex_;  // guards what follows
+  bool is_lasting_ = false;
+  std::unordered_multimap<std::uint32_t, std::uint32_t> first_of_;  // by method, if the table is lasting
+  std::mutex names_mutex_;                                          // guards what follows
   std::unordered_map<std::string, Sites> names_;
 };
 

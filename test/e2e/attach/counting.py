@@ -5,6 +5,7 @@ import time
 
 import recordings
 from case import RUNS, bytecodes_of
+from recordings import execute
 
 COUNTED = ("Steady.work", "Steady.recurse", "Steady.half", "Steady$Pair.area", "Steady$Square.area")
 
@@ -67,6 +68,51 @@ def contexts(case):
             case.check(f"what a running method calls is not at the root: {roots}", "Steady.work" in roots)
             case.expect("damage", recording.status()["damage"]["count"], 0)
             program.tell("release")
+        case.expect("exit code", program.end(), 0)
+
+
+def sampled(case, program, options, runs):
+    with case.attach(program, "bytecode:granularity=500", None, *options) as attached:
+        program.tell(f"run {runs}")
+        return attached.end()
+
+
+def bytecode(case):
+    """Samples by bytecodes after attach: the sum is that of exact counting to the last bytecode, methods have their
+    share, contexts begin with what was running already, and a second recording has the same samples."""
+    runs = 10 * RUNS
+    with case.steady() as program:
+        program.tell("run 2000")
+        once = 0
+        for options in (["--no-jdk"], []):
+            with case.attach(program, "exact", None, *options) as attached:
+                program.tell(f"run {runs}")
+                exact = attached.end()
+            expected, first, second = exact.sums(), sampled(case, program, options, runs), sampled(case, program, options, runs)
+            for recording in (first, second):
+                sums = recording.sums()
+                total, counted = (sum(value[1] for value in of.values()) for of in (sums, expected))
+                case.check(f"{options}: {total} bytecodes instead of {counted}", abs(total - counted) <= (0 if options else 1e-3 * counted))
+                off = {name: sums[name][1] / expected[name][1] for name in ("Steady.recurse", "Steady.work")}
+                case.check(f"{options}: shares {off}", all(abs(share - 1) < 0.1 for share in off.values()))
+                case.expect(f"{options}: damage", recording.status()["damage"]["count"], 0)
+                roots = {line["stack"][0].split("(")[0] for line in recording.contexts() if line["thread"] == "main" and "samples" in line}
+                case.expect(f"{options}: where contexts begin", roots, {"Steady.main"})
+            if options:
+                once = counted
+                case.expect("the same samples again", second.contexts(), first.contexts())
+        with case.attach(program, "bytecode:granularity=500", None, "--no-jdk") as attached:
+            program.tell(f"run {runs}")
+            case.ctl(program, "stop", "bytecode")
+            program.tell("run 77")
+            case.ctl(program, "start", "bytecode:granularity=500")
+            program.tell(f"run {runs}")
+            refused = execute([case.sonde, "ctl", program.pid, "start", "exact"])
+            case.check(f"exact besides: {refused.stderr}", refused.code == 1 and "mode bytecode" in refused.stderr)
+            total = sum(value[1] for value in attached.end().sums().values())
+        case.check(f"twice: {total} bytecodes, once {once}", abs(total - 2 * once) < 1e-4 * once)
+        refused = execute([case.sonde, "attach", program.pid, "--mode", "bytecode:context=shadow", "-o", case.out])
+        case.check(f"a shadow stack: {refused.stderr}", refused.code == 1 and "context=shadow" in refused.stderr)
         case.expect("exit code", program.end(), 0)
 
 

@@ -41,12 +41,12 @@ def settled_rss_kb(program):
     return min(readings)
 
 
-OWN_CLASSES = ("RT", "RT$Memory", "Flat", "Thread", "Subgraph", "Subgraph$Seen")
+OWN_CLASSES = ("RT", "RT$Memory", "Flat", "Sampling", "Thread", "Subgraph", "Subgraph$Seen")
 
 
 def cycles(case):
     """Recordings start and stop again and again: memory and metaspace stay, and no classes but ours come."""
-    modes = ("cpu:1ms", "exact", "subgraph:root=Steady.work", "wall:5ms", "exact:flat", "cpu:1ms,wall,exact")
+    modes = ("cpu:1ms", "exact", "subgraph:root=Steady.work", "wall:5ms", "exact:flat", "bytecode,cpu:1ms,wall")
     count = case.arguments.cycles
     with case.steady("-XX:+EnableDynamicAgentLoading") as program:
 

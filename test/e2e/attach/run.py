@@ -23,8 +23,8 @@ sys.path.insert(0, str(HERE.parent / "stress"))
 import recordings  # noqa: E402
 from access import dormant, hostile_clients, namespaces, refusals  # noqa: E402
 from case import Case, Skipped  # noqa: E402
-from counting import contexts, counts, removal  # noqa: E402
-from ends import host_killed, jvm_killed  # noqa: E402
+from counting import bytecode, contexts, counts, removal  # noqa: E402
+from ends import host_killed, jvm_ends, jvm_killed  # noqa: E402
 from live import first_numbers, switching, top  # noqa: E402
 from memory import cycles  # noqa: E402
 from recordings import ROOT, Failed, execute  # noqa: E402
@@ -34,6 +34,7 @@ from workloads import throughput, workloads  # noqa: E402
 CASES = {
     "first-numbers": first_numbers,
     "counts": counts,
+    "bytecode": bytecode,
     "contexts": contexts,
     "removal": removal,
     "subgraph": subgraph,
@@ -41,6 +42,7 @@ CASES = {
     "switching": switching,
     "host-killed": host_killed,
     "jvm-killed": jvm_killed,
+    "jvm-ends": jvm_ends,
     "refusals": refusals,
     "hostile-clients": hostile_clients,
     "dormant": dormant,

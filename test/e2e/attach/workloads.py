@@ -44,7 +44,8 @@ def switch_modes(case, name, process):
     time.sleep(0.5)
     while process.poll() is None:
         root = SUBGRAPH_ROOTS.get(name, "*.run")
-        mode = ("exact", "cpu:1ms", f"subgraph:root={root}", "exact:flat", "wall:5ms", f"region:{root}")[switches % 6]
+        modes = ("exact", "cpu:1ms", f"subgraph:root={root}", "exact:flat", "bytecode", "wall:5ms", f"region:{root}")
+        mode = modes[switches % len(modes)]
         out = case.folder / f"{name}.sonde"
         done = execute([case.sonde, "attach", pid, "--mode", mode, "--duration", "300ms", "-o", out])
         if done.code != 0:

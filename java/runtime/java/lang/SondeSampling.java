@@ -77,7 +77,7 @@ public final class SondeSampling {
     return slot;
   }
 
-  /** The same where there is no shadow stack: what is called from here counts. To be given to {@link #exit}. */
+  /** The same where there is no shadow stack: what is called from here counts. To be given to {@link #exitVisible}. */
   @ForceInline
   public static long enterVisible() {
     if (!SondeRT.on) return 0L;
@@ -85,6 +85,21 @@ public final class SondeSampling {
     final long slot = thread.$sondeSite;
     if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) thread.$sondeSite = thread.$sondeHidden;
     return slot;
+  }
+
+  /** The end of such a method that has counted already. */
+  @ForceInline
+  public static void leaveVisible(long slot) {
+    if (SondeRT.on && slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) Thread.currentThread().$sondeSite = slot;
+  }
+
+  /** The end of such a method, normal or not. */
+  @ForceInline
+  public static void exitVisible(long slot, long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) thread.$sondeSite = slot;
+    countDown(thread, slot, bytecodes, first);
   }
 
   /** What is deeper than there are slots shares the last one. */
@@ -239,15 +254,19 @@ public final class SondeSampling {
     // What the thread executed up to here, samples or not.
     add(thread.$sondeRoot - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, spent);
     if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
-    final long place;
-    if (slot < SondeRT.NOWHERE_END) { // a method that began before the gate opened
-      place = find(thread.$sondeRoot, row(first));
-    } else {
-      final long region = (slot & ~REGION_MASK) + SondeRT.BASE;
-      place = step(region, place(thread, region, slot), first);
-    }
+    final long region = region(thread, slot);
+    final long place =
+        region == 0 ? find(thread.$sondeRoot, row(first)) : step(region, place(thread, region, slot), first);
     final boolean isLeaf = SondeRT.Memory.U.getInt(row(first) + ROW_SITES) == 0;
     add(isLeaf ? place + SondeRT.SITE_BYTECODES : place - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, samples);
+  }
+
+  /** The region of a slot; 0 for a method that began before the gate opened, of which no slot tells. */
+  private static long region(Thread thread, long slot) {
+    if (!asksJvm) return slot < SondeRT.NOWHERE_END ? 0L : (slot & ~REGION_MASK) + SondeRT.BASE;
+    // A method that ended may have been called in another recording: what it left is not where the thread is.
+    if (thread.$sondeSite < SondeRT.SINK) thread.$sondeSite = thread.$sondeRegion;
+    return thread.$sondeRegion == 0 ? 0L : thread.$sondeRegion + SondeRT.BASE;
   }
 
   // --- a profiling agent of the user -------------------------------------------------------------------------------
@@ -286,8 +305,8 @@ public final class SondeSampling {
 
   private static long ask(Thread thread, long slot, int first, long bytecodes) {
     if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
-    if (slot < SondeRT.NOWHERE_END) return ask(thread, 0L, 0, first, bytecodes);
-    final long region = (slot & ~REGION_MASK) + SondeRT.BASE;
+    final long region = region(thread, slot);
+    if (region == 0) return ask(thread, 0L, 0, first, bytecodes);
     return ask(thread, region, depth(region, slot), first, bytecodes);
   }
 

@@ -22,6 +22,7 @@ public final class SondeThread {
   public long $sondeRandom;
   public long $sondePath;
   public long $sondeChildren;
+  public long $sondeRegion;
   public long $sondeOwn;
   public long $sondeUser;
   public long $sondeAsked;

@@ -24,6 +24,9 @@ public class Thread {
   public transient long $sondePath;
   public transient long $sondeChildren;
 
+  /** The thread's memory for samples, as SondeSampling lays it out. */
+  public transient long $sondeRegion;
+
   // Only with a profiling agent of the user.
   /** Sampling: what its own countdown and the agent's have more than $sondeLeft, which is the smaller one. */
   public transient long $sondeOwn;
