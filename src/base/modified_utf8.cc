@@ -96,6 +96,13 @@ std::size_t ascii_words(const std::uint8_t* p, std::size_t left) {
   return done;
 }
 
+// How many characters at the start are printed as they are, by far the most.
+std::size_t plain_characters(std::string_view text) {
+  std::size_t count = 0;
+  while (count < text.size() && text[count] >= ' ' && text[count] < 0x7F && text[count] != '\\') ++count;
+  return count;
+}
+
 }  // namespace
 
 bool is_valid_modified_utf8(std::string_view text, Overlong overlong) {
@@ -113,6 +120,12 @@ void append_printable(std::string& out, std::string_view text, std::size_t max_u
   const auto* p = reinterpret_cast<const std::uint8_t*>(text.data());
   std::size_t units = 0;
   for (std::size_t at = 0; at < text.size(); ++units) {
+    if (const std::size_t plain = plain_characters(text.substr(at, max_units - units)); plain != 0) {
+      out.append(text, at, plain);
+      at += plain;
+      units += plain;
+      if (at == text.size()) return;
+    }
     if (units >= max_units) {
       out += "...";
       return;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/jdk_methods.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -11,6 +8,7 @@
 
 #include "archive/class_source.h"
 #include "classfile/class_file.h"
+#include "cli/cache_folder.h"
 #include "instrument/known_methods.h"
 
 namespace sonde::cli {
@@ -38,33 +36,10 @@ void add_methods(const ClassFile& cls, bool without_intrinsics, KnownMethods& kn
 
 // "": no cache.
 fs::path cache_file(const fs::path& modules, bool without_intrinsics) {
-  fs::path folder;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != 0) {
-    folder = xdg;
-  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != 0) {
-    folder = fs::path(home) / ".cache";
-  } else {
-    return {};
-  }
-  std::error_code error;
-  const auto size = fs::file_size(modules, error);
-  const auto time = fs::last_write_time(modules, error).time_since_epoch().count();
-  const std::size_t key = std::hash<std::string>{}(modules.string() + ":" + std::to_string(size) + ":" +
-                                                   std::to_string(time) + (without_intrinsics ? ":natives" : ""));
-  return folder / "sonde" / ("methods-" + std::to_string(kCacheVersion) + "-" + std::to_string(key));
-}
-
-// Written under another name first: several `sonde run` may start at once.
-void write_cache(const fs::path& path, const std::vector<std::uint8_t>& bytes) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  const fs::path temporary = path.string() + "." + std::to_string(::getpid());
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
-  fs::rename(temporary, path, error);
-  if (error) fs::remove(temporary, error);
+  const fs::path folder = cache_folder();
+  if (folder.empty()) return {};
+  const std::size_t key = std::hash<std::string>{}(state_of_file(modules) + (without_intrinsics ? ":natives" : ""));
+  return folder / ("methods-" + std::to_string(kCacheVersion) + "-" + std::to_string(key));
 }
 
 }  // namespace
@@ -93,7 +68,7 @@ Result<std::vector<std::uint8_t>> methods_counted_by_callers(const fs::path& jav
       [](const std::string&, const Error&) {}));
   known.sort();
   std::vector<std::uint8_t> bytes = known.serialize();
-  if (!cached.empty()) write_cache(cached, bytes);
+  if (!cached.empty()) write_to_cache(cached, bytes);
   return bytes;
 }
 

@@ -86,6 +86,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->add_option("--exclude", options.exclude, "Do not count inside classes that match; may be repeated")
       ->allow_extra_args(false);
   app->add_flag("--no-jdk", options.no_jdk, "Do not count inside the JDK's own classes: cheaper");
+  app->add_flag("--no-class-cache", options.no_class_cache,
+                "Instrument all classes anew, and keep none of the JDK's for the next time");
   app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
       ->capture_default_str();
   app->add_option("--scheme", options.scheme)->group("");  // for comparison only: docs/reference/command-line.md

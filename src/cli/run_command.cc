@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "classfile/opcode_weights.h"
+#include "cli/cache_folder.h"
 #include "cli/follow.h"
 #include "cli/intrinsics.h"
 #include "cli/java_places.h"
@@ -121,11 +122,13 @@ struct Places {
   fs::path agent;
   fs::path out;
   fs::path live;
+  fs::path class_cache;  // "": none
 };
 
 Result<void> write_options(const RunOptions& options, const Modes& modes, const Places& places) {
   std::ofstream file(places.live / "options");
   file << options_for_agent(options, modes);
+  if (!places.class_cache.empty()) file << "class-cache " << places.class_cache.string() << "\n";
   if (!options.weights.empty()) {
     std::ofstream(places.live / "weights", std::ios::binary) << TRY(read_weights(options.weights));
     file << "weights 1\n";
@@ -304,6 +307,8 @@ Result<Places> find_places(const RunOptions& options) {
   places.out =
       options.out.empty() ? program_name(options.command) + "-" + std::to_string(::getpid()) + ".sonde" : options.out;
   places.live = places.out.string() + ".live";
+  if (!options.no_class_cache && TRY(parse_modes(options.mode)).exact)
+    places.class_cache = class_cache_file(places.java_home, places.agent);
   return places;
 }
 
@@ -318,6 +323,7 @@ void finish_recording(const Places& places, const Console& console) {
   if (const auto finished = store::finish(live, places.out); !finished.ok()) {
     return console.fail(live.string(), finished.error(), "the folder is kept; `sonde report` reads it as it is");
   }
+  keep_class_cache(live / "classes", places.class_cache);
   fs::remove_all(live, error);
   console.say("wrote " + places.out.string() + "; `sonde report " + places.out.string() + "` shows it");
 }

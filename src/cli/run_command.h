@@ -21,6 +21,7 @@ struct RunOptions {
   std::string blocks = "precise";  // or "default": whole blocks (papers/001)
   std::string scheme = "sites";    // or "paper": that of papers/001, for comparison
   bool no_jdk = false;
+  bool no_class_cache = false;
   std::string clock = "auto";   // or "timer"
   std::string walker = "auto";  // or "agct": stacks by AsyncGetCallTrace
   std::string memory = "8G";

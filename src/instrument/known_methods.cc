@@ -54,11 +54,16 @@ void KnownMethods::add(const classfile::MemberRef& method, KnownKind kind) {
 
 void KnownMethods::sort() { std::ranges::sort(entries_); }
 
-KnownKind KnownMethods::find(const classfile::MemberRef& method) const {
+std::optional<std::uint32_t> KnownMethods::position(const classfile::MemberRef& method) const {
   const std::uint64_t key = key_of(method);
   const auto found = std::ranges::lower_bound(entries_, key);
-  if (found == entries_.end() || (*found & ~kKindMask) != key) return KnownKind::kNone;
-  return static_cast<KnownKind>(*found & kKindMask);
+  if (found == entries_.end() || (*found & ~kKindMask) != key) return std::nullopt;
+  return static_cast<std::uint32_t>(found - entries_.begin());
+}
+
+KnownKind KnownMethods::find(const classfile::MemberRef& method) const {
+  const auto found = position(method);
+  return found ? static_cast<KnownKind>(entries_[*found] & kKindMask) : KnownKind::kNone;
 }
 
 Result<KnownMethods> KnownMethods::parse(Bytes bytes) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,8 @@ class KnownMethods {
   void sort();  // after the last add
 
   [[nodiscard]] KnownKind find(const classfile::MemberRef& method) const;
+  // Its place in the list, from 0 on.
+  [[nodiscard]] std::optional<std::uint32_t> position(const classfile::MemberRef& method) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:

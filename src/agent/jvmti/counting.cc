@@ -61,6 +61,7 @@ Result<void> Counting::prepare() {
   g_counting = this;
   instrumenter_ = std::make_unique<ClassInstrumenter>(
       arena_, methods_, options_, read_known_methods(options_.list_folder), options_.flat ? &flat_blocks_ : nullptr);
+  instrumenter_->use_cache(options_.class_cache);
   if (options_.sampling.is_on()) {
     TRY(instrumenter_->sites().create());
     sampling_ =
@@ -237,6 +238,8 @@ void Counting::stop(JNIEnv* jni) {
   });
   if (alive != 0) arena_.count(Counter::kFramesAlive, alive);
   if (sampling_) sampling_->settle_living(jni);
+  // The host takes it from there. It does not look into the folders of followed processes.
+  if (!options_.is_followed) instrumenter_->save_cache(options_.folder + "/classes");
 }
 
 }  // namespace sonde::agent

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "agent/session/build_id.h"
+#include "agent/session/hash_bytes.h"
 #include "agent/session/untouched_classes.h"
 #include "base/clock.h"
 #include "base/glob.h"
@@ -78,14 +80,32 @@ bool ClassInstrumenter::is_selected(std::string_view class_name, bool of_jdk) co
 
 std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_jdk) {
   const std::uint64_t begin = thread_cpu_ns();
+  if (cache_ && of_jdk) {
+    if (const auto cached = from_cache(original)) {
+      arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
+      return cached;
+    }
+  }
   if (const auto parsed = ClassFile::parse_into(original, class_); !parsed.ok()) {
     count_failure(parsed.error());
     return std::nullopt;
   }
+  const auto result = rewrite_parsed(of_jdk);
+  if (result && cache_ && of_jdk && is_complete_) {
+    cache_->add(original, {.name = class_.name(), .bytes = *result, .records = records_.view()});
+  }
+  if (result) arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
+  return result;
+}
+
+std::optional<Bytes> ClassInstrumenter::rewrite_parsed(bool of_jdk) {
   // After attach threads have an object of ours each: a class that is loaded cannot get fields.
   const bool is_thread = class_.name() == kThread && of_jdk && !options_.is_attached;
   const bool selected = is_selected(class_.name(), of_jdk);
   if (!selected && !is_thread) return std::nullopt;
+  is_complete_ = selected;
+  records_.clear();
+  registry_.note_records(cache_ && of_jdk ? &records_ : nullptr);
   editor_.open(class_);
   if (is_thread) {
     for (const std::string_view field : kThreadFields) {
@@ -106,12 +126,36 @@ std::optional<Bytes> ClassInstrumenter::rewrite_locked(Bytes original, bool of_j
     tell_births(class_);
   }
   const auto written = editor_.write();
-  arena_.header().own_cpu_ns += thread_cpu_ns() - begin;
   if (!written.ok()) {
     arena_.count(Counter::kPoolsFull);  // the one thing that a whole class is refused for
     return std::nullopt;
   }
   return *written;
+}
+
+std::optional<Bytes> ClassInstrumenter::from_cache(Bytes original) {
+  const auto cached = cache_->take(original);
+  if (!cached || !is_selected(cached->name, true)) return std::nullopt;
+  registry_.replay(cached->records);
+  return cached->bytes;
+}
+
+void ClassInstrumenter::use_cache(const std::string& path) {
+  const bool is_common = options_.exact && options_.jdk && options_.precise && !options_.flat && !options_.heap_tree &&
+                         !options_.count_intrinsics && !options_.sampling.is_on() && !options_.has_agent() &&
+                         !options_.is_attached;
+  const Bytes build = own_build_id();
+  if (path.empty() || !is_common || build.empty()) return;
+  const std::vector<std::uint8_t> known = known_.serialize();
+  cache_.emplace(hash_bytes(known, hash_bytes(build)));
+  cache_->open(path);
+  registry_.fix_numbers(known_, cache_->index().next_method(), cache_->index().next_class());
+}
+
+void ClassInstrumenter::save_cache(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  // A recording that runs out of disk has other worries than the next one's start.
+  if (cache_ && cache_->has_news()) (void)cache_->write(path, registry_.next_method(), registry_.next_class());
 }
 
 void ClassInstrumenter::count_methods(const ClassFile& cls, bool of_jdk) {
@@ -136,6 +180,7 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
   auto counted = try_with(options_.precise ? Precision::kPads : Precision::kWholeBlocks);
   if (!counted.ok() && counted.error().code == ErrorCode::kTooLarge && options_.precise) {
     counted = try_with(Precision::kWholeBlocks);
+    is_complete_ = false;
     if (counted.ok()) arena_.count(Counter::kMethodsByBlocks);
   }
   if (!counted.ok()) return count_failure(counted.error());
@@ -190,6 +235,7 @@ Result<void> ClassInstrumenter::sink(const Member& method) {
 }
 
 void ClassInstrumenter::count_failure(const Error& error) {
+  is_complete_ = false;
   switch (error.code) {
     case ErrorCode::kTooLarge: return arena_.count(Counter::kMethodsTooLarge);
     case ErrorCode::kUnsupported: return arena_.count(Counter::kClassesUnsupported);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/session/class_cache.h"
 #include "agent/session/method_registry.h"
 #include "agent/session/options.h"
 #include "agent/session/site_table.h"
@@ -40,6 +41,12 @@ class ClassInstrumenter {
         sites_(lasting == nullptr ? own_sites_ : lasting->sites),
         pass_(make_pass()) {}
 
+  // Before the first class: those of the JDK that earlier recordings instrumented come from this file, which need not
+  // exist. Does nothing where options make something else of a class than what is common.
+  void use_cache(const std::string& path);
+  // At the end: a file for the next recordings, if there is enough that they might need.
+  void save_cache(const std::string& path);
+
   // Where samples find the call sites; sampling needs it before the first class comes.
   [[nodiscard]] SiteTable& sites() { return sites_; }
   // Filled only if a user-written agent wants to know.
@@ -63,6 +70,8 @@ class ClassInstrumenter {
  private:
   std::unique_ptr<instrument::CountingPass> make_pass();
   std::optional<Bytes> rewrite_locked(Bytes original, bool of_jdk);
+  std::optional<Bytes> rewrite_parsed(bool of_jdk);
+  std::optional<Bytes> from_cache(Bytes original);
   void count_methods(const classfile::ClassFile& cls, bool of_jdk);
   void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id,
                     bool of_jdk);
@@ -86,6 +95,9 @@ class ClassInstrumenter {
   classfile::ClassFile class_;  // the one at hand; kept, as the editor is, for its memory
   classfile::ClassEditor editor_;
   instrument::CountedMethod counted_;
+  std::optional<ClassCache> cache_;
+  ByteWriter records_;         // with a cache: what the arena is told of the class at hand
+  bool is_complete_ = false;   // nothing was left out of the class at hand
   bool tells_births_ = false;  // the class at hand is Thread, and who makes a thread matters
 };
 

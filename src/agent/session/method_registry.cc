@@ -23,16 +23,23 @@ std::uint32_t code_length(const Member& method) {
   return code && code->content.size() >= 8 ? load_u4(code->content.data() + 4) : 0;
 }
 
+// Places begin with 0, numbers of the JDK's methods with 2.
+std::uint32_t number_of_place(std::uint32_t place) { return 2 * (place + 1); }
+
 std::uint16_t length_of(std::string_view text) { return static_cast<std::uint16_t>(text.size()); }
 
 }  // namespace
 
-// Pads the record, fills in its size, and hands it over.
-void MethodRegistry::append(ByteWriter& record) {
+// Pads the record and fills in its size.
+void MethodRegistry::seal(ByteWriter& record) {
   record.zeros((8 - record.size() % 8) % 8);
   const auto size = static_cast<std::uint32_t>(record.size());
   std::memcpy(record.data() + offsetof(arena::RecordHeader, size), &size, sizeof size);
-  if (!arena_.append(record.view())) arena_.count(Counter::kRecordsDropped);
+  if (noted_ != nullptr) noted_->bytes(record.view());
+}
+
+void MethodRegistry::append(Bytes records) {
+  if (!records.empty() && !arena_.append(records)) arena_.count(Counter::kRecordsDropped);
 }
 
 std::uint32_t MethodRegistry::new_number(bool of_jdk) {
@@ -76,7 +83,8 @@ std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::ui
                                   .reserved = {}});
   record_.text(cls.name());
   record_.text(source);
-  append(record_);
+  seal(record_);
+  append(record_.view());
   return last_class_;
 }
 
@@ -109,30 +117,44 @@ void MethodRegistry::add_method(std::uint32_t id, std::uint32_t class_id, const 
     put(record_, arena::SiteInfo{.pc = site.pc, .line = site.line});
   record_.text(method.name);
   record_.text(method.descriptor);
-  append(record_);
+  seal(record_);
+  append(record_.view());
 }
 
 std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   std::string key(method.class_name);
   key.append(".").append(method.name).append(method.descriptor);
   const auto [entry, is_new] = known_ids_.try_emplace(std::move(key), 0);
-  if (!is_new) return entry->second;
-  entry->second = number_of(entry->first, true);
-  if (flat_ != nullptr && !flat_->make_room_for(entry->second)) {
-    arena_.count(Counter::kMethodsWithoutCounters);
-    return entry->second = 0;
-  }
-  methods_.set(entry->second, 0, true);
+  const std::uint32_t id = is_new ? number_of_callee(method, entry->first) : entry->second;
+  if (is_new) entry->second = id;
+  const bool is_noted = note_callee(id);
+  if (id == 0 || (!is_new && is_noted)) return id;
+  make_callee_record(id, method, kind);
+  if (!is_new || !is_first_mention(id)) return id;
+  methods_.set(id, 0, true);
   if (names_ != nullptr) {
-    names_->add(entry->second, {.class_name = std::string(method.class_name),
-                                .name = std::string(method.name),
-                                .descriptor = std::string(method.descriptor),
-                                .constant_bytecodes = 0,
-                                .has_no_node = true});
+    names_->add(id, {.class_name = std::string(method.class_name),
+                     .name = std::string(method.name),
+                     .descriptor = std::string(method.descriptor),
+                     .constant_bytecodes = 0,
+                     .has_no_node = true});
   }
+  append(record_.view());
+  return id;
+}
+
+std::uint32_t MethodRegistry::number_of_callee(const MemberRef& method, const std::string& name) {
+  const auto place = known_ == nullptr ? std::nullopt : known_->position(method);
+  const std::uint32_t id = place ? number_of_place(*place) : number_of(name, true);
+  if (flat_ == nullptr || flat_->make_room_for(id)) return id;
+  arena_.count(Counter::kMethodsWithoutCounters);
+  return 0;
+}
+
+void MethodRegistry::make_callee_record(std::uint32_t id, const MemberRef& method, KnownKind kind) {
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
-                                   .method_id = entry->second,
+                                   .method_id = id,
                                    .class_id = 0,
                                    .access_flags = 0,
                                    .flags = kind == KnownKind::kNative ? arena::kNative : arena::kIntrinsic,
@@ -145,8 +167,56 @@ std::uint32_t MethodRegistry::id_of(const MemberRef& method, KnownKind kind) {
   record_.text(method.name);
   record_.text(method.descriptor);
   record_.text(method.class_name);
-  append(record_);
-  return entry->second;
+  seal(record_);
+}
+
+// True if there is nothing to note, or it was done before.
+bool MethodRegistry::note_callee(std::uint32_t callee) {
+  if (noted_ == nullptr || std::ranges::find(noted_callees_, callee) != noted_callees_.end()) return true;
+  noted_callees_.push_back(callee);
+  return false;
+}
+
+bool MethodRegistry::is_first_mention(std::uint32_t callee) {
+  if (known_ == nullptr) return true;  // known_ids_ has it
+  const std::size_t place = callee / 2;
+  if (place >= mentioned_.size()) mentioned_.resize(place + 1);
+  if (mentioned_[place]) return false;
+  mentioned_[place] = true;
+  return true;
+}
+
+void MethodRegistry::note_records(ByteWriter* records) {
+  noted_ = records;
+  noted_callees_.clear();
+}
+
+void MethodRegistry::fix_numbers(const instrument::KnownMethods& known, std::uint32_t next_method,
+                                 std::uint32_t next_class) {
+  known_ = &known;
+  last_jdk_method_ = std::max(number_of_place(static_cast<std::uint32_t>(known.size())), next_method);
+  last_class_ = next_class;
+}
+
+void MethodRegistry::replay(Bytes records) {
+  std::size_t begin = 0;  // of what is not in the arena yet
+  for (std::size_t at = 0; at < records.size();) {
+    arena::RecordHeader header;
+    std::memcpy(&header, records.data() + at, sizeof header);
+    const std::size_t end = at + header.size;
+    if (header.kind == arena::RecordKind::kMethod) {
+      arena::MethodRecord method;
+      std::memcpy(&method, records.data() + at, sizeof method);
+      const bool is_callee = method.class_id == 0;
+      methods_.set(method.method_id, method.constant_bytecodes, is_callee || (method.flags & arena::kLeaf) != 0);
+      if (is_callee && !is_first_mention(method.method_id)) {
+        append(records.subspan(begin, at - begin));
+        begin = end;
+      }
+    }
+    at = end;
+  }
+  append(records.subspan(begin));
 }
 
 }  // namespace sonde::agent

@@ -39,10 +39,27 @@ class MethodRegistry final : public instrument::CalleeIds {
   // The same number for the same method, however often it is called.
   std::uint32_t id_of(const classfile::MemberRef& method, instrument::KnownKind kind) override;
 
+  // --- for a cache of classes (class_cache.h), whose numbers are the same in all recordings ---
+
+  // Before the first class: methods of the list have the numbers of their places in it; all others, and classes, go on
+  // from those given.
+  void fix_numbers(const instrument::KnownMethods& known, std::uint32_t next_method, std::uint32_t next_class);
+  // What the arena is told of the class at hand goes here as well, with all that its methods call by number.
+  void note_records(ByteWriter* records);
+  // A class that comes from the cache: what note_records got when it was made.
+  void replay(Bytes records);
+  [[nodiscard]] std::uint32_t next_method() const { return last_jdk_method_; }
+  [[nodiscard]] std::uint32_t next_class() const { return last_class_; }
+
  private:
   std::uint32_t new_number(bool of_jdk);
   std::uint32_t number_of(const std::string& name, bool of_jdk);
-  void append(ByteWriter& record);
+  void seal(ByteWriter& record);
+  void append(Bytes records);
+  std::uint32_t number_of_callee(const classfile::MemberRef& method, const std::string& name);
+  void make_callee_record(std::uint32_t id, const classfile::MemberRef& method, instrument::KnownKind kind);
+  bool note_callee(std::uint32_t callee);
+  bool is_first_mention(std::uint32_t callee);
 
   arena::Writer& arena_;
   MethodTable& methods_;
@@ -53,8 +70,12 @@ class MethodRegistry final : public instrument::CalleeIds {
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;
   MethodNumbers* const numbers_;
-  std::unordered_set<std::uint32_t> recorded_;  // with `numbers_`: methods that are in the arena already
+  std::unordered_set<std::uint32_t> recorded_;       // with `numbers_`: methods that are in the arena already
+  const instrument::KnownMethods* known_ = nullptr;  // whose places are numbers; null: numbers are as they come
   std::unordered_map<std::string, std::uint32_t> known_ids_;
+  std::vector<bool> mentioned_;  // callees by half their number: those that are in the arena
+  ByteWriter* noted_ = nullptr;
+  std::vector<std::uint32_t> noted_callees_;
   ByteWriter record_;
 };
 

@@ -12,6 +12,8 @@ namespace sonde::agent {
 
 class MethodTable {
  public:
+  static constexpr std::uint32_t kMethods = 1U << 25;  // SondeRT has the same number
+
   Result<void> map();
   // For a table that no code in the JVM looks into.
   void unmap();
@@ -30,7 +32,6 @@ class MethodTable {
 
  private:
   // SondeRT has the same numbers.
-  static constexpr std::uint32_t kMethods = 1U << 25;
   static constexpr std::uint32_t kNoNode = 1U << 31;
   static constexpr std::uint32_t kKnown = 1U << 30;  // it is in this recording
 

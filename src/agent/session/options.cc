@@ -96,6 +96,8 @@ bool set_option(Options& options, const std::string& key, const std::string& val
     options.sampling.context_from_jvm = value == "jvm";
   } else if (key == "maxpath") {
     options.sampling.max_path = static_cast<std::uint32_t>(number(value));
+  } else if (key == "class-cache") {
+    options.class_cache = value;
   } else if (key == "agent-class") {
     options.agent_class = value;
   } else if (key == "agent-path") {

@@ -39,6 +39,7 @@ struct Options {
   std::uint64_t memory = 8ULL << 30;  // how far the arena may grow
   std::vector<std::string> include;   // class name patterns: "com.acme.*"; none: all
   std::vector<std::string> exclude;
+  std::string class_cache;  // a file with instrumented classes of the JDK (class_cache.h); "": none
   SamplingOptions sampling;
   std::string agent_class;                // a profiling agent of the user; "": none
   std::string agent_path;                 // jars and folders where it is, separated by colons
