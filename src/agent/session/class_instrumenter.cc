@@ -172,10 +172,10 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
     if (auto sunk = sink(method); !sunk.ok()) count_failure(sunk.error());
     return;
   }
-  const std::uint32_t id = registry_.next_method_id(method, of_jdk);
-  if (id == 0) return;
+  instrument::MethodToCount which = {.id = 0, .of_jdk = of_jdk, .precision = Precision::kPads};
   const auto try_with = [&](Precision precision) {
-    return try_to_count(method, {.id = id, .of_jdk = of_jdk, .precision = precision});
+    which.precision = precision;
+    return try_to_count(method, which);
   };
   auto counted = try_with(options_.precise ? Precision::kPads : Precision::kWholeBlocks);
   if (!counted.ok() && counted.error().code == ErrorCode::kTooLarge && options_.precise) {
@@ -184,12 +184,12 @@ void ClassInstrumenter::count_method(const ClassFile& cls, const Member& method,
     if (counted.ok()) arena_.count(Counter::kMethodsByBlocks);
   }
   if (!counted.ok()) return count_failure(counted.error());
-  if (counted_.sites.empty()) return;  // an empty finalizer
+  if (counted_.sites.empty()) return;  // an empty finalizer, or no room for counters
   std::uint16_t flags = 0;
   if (counted_.is_leaf) flags |= arena::kLeaf;
   if (counted_.constant_bytecodes != 0) flags |= arena::kSinglePath;
   if (options_.sampling.is_on()) counted_.constant_bytecodes = 0;  // what calls cost is in the countdown
-  registry_.add_method(id, class_id, method, flags, counted_);
+  registry_.add_method(which.id, class_id, method, flags, counted_);
   if (options_.sampling.asks_jvm() && !counted_.is_leaf) name_sites(cls, method);
 }
 
@@ -201,14 +201,19 @@ void ClassInstrumenter::name_sites(const ClassFile& cls, const Member& method) {
   sites_.name_last(std::string(cls.name()).append(".").append(method.name).append(method.descriptor), std::move(pcs));
 }
 
-Result<void> ClassInstrumenter::try_to_count(const Member& method, const instrument::MethodToCount& which) {
-  CodeEditor* code = TRY(editor_.edit(method));
-  counted_.sites.clear();
-  if (is_empty_finalizer(method, code->code())) return {};
-  if (options_.heap_tree) {
-    TRY(heap_tree_pass_.apply(*code, which.id, counted_));
-  } else {
-    TRY(pass_->apply(*code, which, counted_));
+Result<void> ClassInstrumenter::try_to_count(const Member& method, instrument::MethodToCount& which) {
+  CodeEditor* code = nullptr;
+  for (unsigned attempt = 0; attempt == 0 || !registry_.claim(which.id, which.of_jdk, counted_); ++attempt) {
+    code = TRY(editor_.edit(method));
+    counted_.sites.clear();
+    if (is_empty_finalizer(method, code->code())) return {};
+    which.id = registry_.method_id(method, which.of_jdk, attempt);
+    if (which.id == 0) return {};
+    if (options_.heap_tree) {
+      TRY(heap_tree_pass_.apply(*code, which.id, counted_));
+    } else {
+      TRY(pass_->apply(*code, which, counted_));
+    }
   }
   if (tells_births_ && method.name == "<init>") insert_birth(*code, born_method());
   return editor_.commit();

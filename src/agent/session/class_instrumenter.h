@@ -75,7 +75,8 @@ class ClassInstrumenter {
   void count_methods(const classfile::ClassFile& cls, bool of_jdk);
   void count_method(const classfile::ClassFile& cls, const classfile::Member& method, std::uint32_t class_id,
                     bool of_jdk);
-  Result<void> try_to_count(const classfile::Member& method, const instrument::MethodToCount& which);
+  // Finds the method's number as well.
+  Result<void> try_to_count(const classfile::Member& method, instrument::MethodToCount& which);
   Result<void> sink(const classfile::Member& method);
   void name_sites(const classfile::ClassFile& cls, const classfile::Member& method);
   void tell_births(const classfile::ClassFile& threads);

@@ -26,6 +26,21 @@ std::uint32_t code_length(const Member& method) {
 // Places begin with 0, numbers of the JDK's methods with 2.
 std::uint32_t number_of_place(std::uint32_t place) { return 2 * (place + 1); }
 
+// The JDK before 18 makes a class for each method that is called by reflection often enough, and numbers them as they
+// come: to have them all in the tree would tell nobody anything, and the tree would grow for ever.
+std::string name_without_number(std::string_view class_name) {
+  if (!class_name.starts_with("jdk/internal/reflect/Generated")) return std::string(class_name);
+  return std::string(class_name.substr(0, class_name.find_last_not_of("0123456789") + 1));
+}
+
+// The first time that this is asked for a number.
+bool is_first(std::uint32_t number, std::vector<bool>& seen) {
+  if (number >= seen.size()) seen.resize(number + 1);
+  if (seen[number]) return false;
+  seen[number] = true;
+  return true;
+}
+
 std::uint16_t length_of(std::string_view text) { return static_cast<std::uint16_t>(text.size()); }
 
 }  // namespace
@@ -49,17 +64,17 @@ std::uint32_t MethodRegistry::new_number(bool of_jdk) {
 }
 
 std::uint32_t MethodRegistry::number_of(const std::string& name, bool of_jdk) {
-  if (numbers_ == nullptr) return new_number(of_jdk);
-  std::uint32_t& number = numbers_->of(name);
-  if (number == 0) number = numbers_->next(of_jdk);
+  if (!may_come_again(of_jdk)) return new_number(of_jdk);
+  std::uint32_t& number = (numbers_ != nullptr ? *numbers_ : own_numbers_).of(name);
+  if (number == 0) number = new_number(of_jdk);
   return number;
 }
 
-std::uint32_t MethodRegistry::next_method_id(const Member& method, bool of_jdk) {
+std::uint32_t MethodRegistry::method_id(const Member& method, bool of_jdk, unsigned attempt) {
   std::string name;
-  if (numbers_ != nullptr) {
+  if (may_come_again(of_jdk)) {
     name = class_name_ + "." + std::string(method.name) + std::string(method.descriptor) + (of_jdk ? "#jdk " : "# ") +
-           std::to_string(code_length(method));
+           std::to_string(code_length(method)) + " " + std::to_string(attempt);
   }
   const std::uint32_t id = number_of(name, of_jdk);
   if (flat_ == nullptr || flat_->make_room_for(id)) return id;
@@ -67,24 +82,34 @@ std::uint32_t MethodRegistry::next_method_id(const Member& method, bool of_jdk) 
   return 0;
 }
 
+void MethodRegistry::return_to(const classfile::ClassFile& cls) { class_name_ = name_without_number(cls.name()); }
+
+bool MethodRegistry::claim(std::uint32_t id, bool of_jdk, const CountedMethod& counted) {
+  return !may_come_again(of_jdk) || (numbers_ != nullptr ? *numbers_ : own_numbers_).claim(id, counted);
+}
+
 std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::uint16_t flags) {
+  class_name_ = name_without_number(cls.name());
+  const bool of_jdk = (flags & arena::kClassOfJdk) != 0;
+  std::uint32_t* const known = may_come_again(of_jdk) ? &class_ids_[class_name_] : nullptr;
+  if (known != nullptr && *known != 0) return *known;
   std::string_view source;
   if (const auto attribute = cls.attributes().find(classfile::attribute::kSourceFile);
       attribute && attribute->content.size() == 2) {
     source = cls.pool().utf8(classfile::PoolIndex(load_u2(attribute->content.data())));
   }
-  class_name_ = cls.name();
   record_.clear();
   put(record_, arena::ClassRecord{.header = {.kind = arena::RecordKind::kClass, .reserved = 0, .size = 0},
                                   .class_id = ++last_class_,
                                   .flags = flags,
-                                  .name_length = length_of(cls.name()),
+                                  .name_length = length_of(class_name_),
                                   .source_length = length_of(source),
                                   .reserved = {}});
-  record_.text(cls.name());
+  record_.text(class_name_);
   record_.text(source);
   seal(record_);
   append(record_.view());
+  if (known != nullptr) *known = last_class_;
   return last_class_;
 }
 
@@ -100,7 +125,7 @@ void MethodRegistry::add_method(std::uint32_t id, std::uint32_t class_id, const 
     for (const instrument::SiteLine& site : counted.sites) known.lines.push_back(site.line);
     names_->add(id, std::move(known));
   }
-  if (numbers_ != nullptr && !recorded_.insert(id).second) return;
+  if (!is_first(id, recorded_)) return;
   record_.clear();
   put(record_, arena::MethodRecord{.header = {.kind = arena::RecordKind::kMethod, .reserved = 0, .size = 0},
                                    .method_id = id,
@@ -178,12 +203,7 @@ bool MethodRegistry::note_callee(std::uint32_t callee) {
 }
 
 bool MethodRegistry::is_first_mention(std::uint32_t callee) {
-  if (known_ == nullptr) return true;  // known_ids_ has it
-  const std::size_t place = callee / 2;
-  if (place >= mentioned_.size()) mentioned_.resize(place + 1);
-  if (mentioned_[place]) return false;
-  mentioned_[place] = true;
-  return true;
+  return known_ == nullptr || is_first(callee / 2, mentioned_);  // else known_ids_ has it
 }
 
 void MethodRegistry::note_records(ByteWriter* records) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "agent/session/flat_blocks.h"
@@ -22,17 +21,20 @@ namespace sonde::agent {
 class MethodRegistry final : public instrument::CalleeIds {
  public:
   // With `flat`, for mode exact:flat, numbers have counters in all its blocks. With `names`, what is known of methods
-  // is kept there as well. With `numbers`, for a JVM that runs, classes have those that they had before.
+  // is kept there as well. With `numbers`, for a JVM that runs, methods have those that they had before.
   MethodRegistry(arena::Writer& arena, MethodTable& methods, FlatBlocks* flat, MethodNames* names,
                  MethodNumbers* numbers = nullptr)
       : arena_(arena), methods_(methods), flat_(flat), names_(names), numbers_(numbers) {}
 
   std::uint32_t add_class(const classfile::ClassFile& cls, std::uint16_t flags);
   // A class that was added before is at hand again.
-  void return_to(const classfile::ClassFile& cls) { class_name_ = cls.name(); }
+  void return_to(const classfile::ClassFile& cls);
   // For a method of the class at hand. Even for methods of the JDK, odd for all others: SondeRT
   // tells them apart by it; with flat counters they may just follow each other. 0 if these have no room.
-  std::uint32_t next_method_id(const classfile::Member& method, bool of_jdk);
+  // A class of the application may be loaded again and again, and its methods have the numbers that they had then: if
+  // claim() says that one does not fit, the next `attempt` gives another.
+  std::uint32_t method_id(const classfile::Member& method, bool of_jdk, unsigned attempt = 0);
+  bool claim(std::uint32_t id, bool of_jdk, const instrument::CountedMethod& counted);
   void add_method(std::uint32_t id, std::uint32_t class_id, const classfile::Member& method, std::uint16_t flags,
                   const instrument::CountedMethod& counted);
 
@@ -54,6 +56,7 @@ class MethodRegistry final : public instrument::CalleeIds {
  private:
   std::uint32_t new_number(bool of_jdk);
   std::uint32_t number_of(const std::string& name, bool of_jdk);
+  [[nodiscard]] bool may_come_again(bool of_jdk) const { return numbers_ != nullptr || !of_jdk; }
   void seal(ByteWriter& record);
   void append(Bytes records);
   std::uint32_t number_of_callee(const classfile::MemberRef& method, const std::string& name);
@@ -70,7 +73,9 @@ class MethodRegistry final : public instrument::CalleeIds {
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;
   MethodNumbers* const numbers_;
-  std::unordered_set<std::uint32_t> recorded_;       // with `numbers_`: methods that are in the arena already
+  MethodNumbers own_numbers_;  // without `numbers_`: of methods of the application
+  std::unordered_map<std::string, std::uint32_t> class_ids_;  // of classes that may come again
+  std::vector<bool> recorded_;                                // methods by their number: those that are in the arena
   const instrument::KnownMethods* known_ = nullptr;  // whose places are numbers; null: numbers are as they come
   std::unordered_map<std::string, std::uint32_t> known_ids_;
   std::vector<bool> mentioned_;  // callees by half their number: those that are in the arena

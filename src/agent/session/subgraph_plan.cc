@@ -142,7 +142,7 @@ Result<void> SubgraphPlan::instrument(const Member& method, SelectedMethod& sele
 }
 
 void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod& selected, bool of_jdk) {
-  selected.id = registry_.next_method_id(method, of_jdk);
+  selected.id = registry_.method_id(method, of_jdk);
   arena::SubgraphInfo& info = arena_.header().subgraph;
   if (seen_methods_.insert(selected.id).second)
     ++(selected.role == SubgraphRole::kFollowed ? info.followed : info.methods);

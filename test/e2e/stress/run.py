@@ -37,7 +37,7 @@ CONFIGURATIONS = {
 }
 # Where a configuration exists: (first, last) JDK.
 EXISTS = {"zgenerational": (21, 23), "compact-headers": (24, 99)}
-FLAT_CASES = ["threads", "short-threads", "unloading", "virtual-stream", "virtual-together", "storm", "memory"]
+FLAT_CASES = ["threads", "short-threads", "unloading", "versions", "virtual-stream", "virtual-together", "storm", "memory"]
 GC_CASES = ["threads", "unloading", "storm", "overflow", "memory", "virtual-stream"]
 
 
@@ -128,6 +128,24 @@ def unloading(case, quick):
     )
     strange = [row for row in case.recording.report()["rows"] if not row["class"] or not row["method"]]
     case.expect("methods without a name", strange, [])
+
+
+def versions(case, quick):
+    """Two versions of a class in many class loaders: their methods are told apart, and no memory is used for each loader."""
+    loaders, calls = 100 if quick else 400, 500
+    case.run("Versions", loaders, calls)
+    n = loaders * calls // 2  # of each version
+    case.expect_sums(
+        {"VersionX.applyAsInt": (2 * n, 6 * n), "VersionX.step": (2 * n, 3 * n + 5 * n), "VersionX.twice": (n, 4 * n),
+         "VersionX.<init>": (loaders, 3 * loaders)}  # fmt: skip
+    )
+    if case.arguments.flat:
+        return
+    nodes = case.recording.status()["arena"]["nodes"]
+    case.run("Versions", loaders // 2, calls)
+    further = nodes - case.recording.status()["arena"]["nodes"]
+    if further > loaders // 2:
+        case.problems.append(f"{loaders // 2} more class loaders are {further} more nodes")
 
 
 def virtual(case, quick, how, count=20_000):
@@ -226,6 +244,7 @@ CASES = {
     "threads": (17, threads),
     "short-threads": (17, short_threads),
     "unloading": (17, unloading),
+    "versions": (17, versions),
     "virtual-stream": (21, lambda case, quick: virtual(case, quick, "stream")),
     "virtual-together": (21, lambda case, quick: virtual(case, quick, "together")),
     "virtual-100000": (21, lambda case, quick: virtual(case, quick, "stream", 100_000)),
