@@ -73,7 +73,7 @@ class MethodRegistry final : public instrument::CalleeIds {
   std::uint32_t last_jdk_method_ = 0;
   std::uint32_t last_other_method_ = 1;
   MethodNumbers* const numbers_;
-  MethodNumbers own_numbers_;  // without `numbers_`: of methods of the application
+  MethodNumbers own_numbers_;                                 // without `numbers_`: of methods of the application
   std::unordered_map<std::string, std::uint32_t> class_ids_;  // of classes that may come again
   std::vector<bool> recorded_;                                // methods by their number: those that are in the arena
   const instrument::KnownMethods* known_ = nullptr;  // whose places are numbers; null: numbers are as they come

@@ -22,6 +22,8 @@ import build  # test/apps; profiles put it on the path
 
 PROGRAMS = "HotMix,Recursion"
 EVERY_CLASS = ("",)
+# Else the JIT compiler replaces exceptions by one made in advance, at some moment, and their constructors are not called.
+JVM_OPTIONS = ["-XX:-OmitStackTraceInFastThrow"]
 
 
 def is_of_interest(stack):
@@ -30,7 +32,7 @@ def is_of_interest(stack):
 
 def record(arguments, app, jdk, way, options=()):
     recording = arguments.work / f"{app.name}.{jdk.major}.{way}.sonde"
-    outcome, file = profiles.run_sonde(arguments.sonde, app.command(jdk), recording, options=options)
+    outcome, file = profiles.run_sonde(arguments.sonde, app.command(jdk, JVM_OPTIONS), recording, options=options)
     everything = compare.load(file, EVERY_CLASS, threads={"main"})
     profile = {key: values for key, values in everything.items() if is_of_interest(key[1])}
     if not any(key[1][-1].startswith("java/") for key in profile):
