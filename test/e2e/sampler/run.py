@@ -70,13 +70,13 @@ class Case:
         self.check(f"{failed:.2f} % of {samples} samples failed", samples > 0 and failed <= percent)
         self.check(f"damage: {status['damage']}", status["damage"]["count"] == 0)
 
-    def check_named(self, status, one_in=None):
-        """Every frame has a name, whatever became of its class since; or all but one in so many samples."""
+    def check_named(self, status):
+        """Every frame has a name, whatever became of its class since."""
         sampling = status["time_sampling"]
         samples = sampling["cpu_samples"] + sampling["wall_samples"]
         unloaded = {counter["name"]: counter["value"] for counter in status["counters"]}.get("FramesUnloaded", 0)
         self.note += f" {unloaded} frames without a name;"
-        self.check(f"{unloaded} frames of {samples} samples have no name", unloaded <= (samples / one_in if one_in else 0))
+        self.check(f"{unloaded} frames of {samples} samples have no name", unloaded == 0)
 
 
 def methods(report, key="total", value="samples"):
@@ -323,7 +323,7 @@ def case_redefined(case):
             archive.write(file, f"app/{file.name}")
     recording = case.run("cpu:200us,wall:5ms", "Redefine", 2 if case.quick else 10, jvm=[f"-javaagent:{jar}"])
     case.check_complete(recording.status(), 0.5)
-    case.check_named(recording.status(), one_in=2500)  # docs/design/0006: not solved entirely
+    case.check_named(recording.status())
     sums = methods(recording.report("--metric", "samples", "--thread", "burner"))
     case.check(f"samples in {sums}", min(sums.get("Redefine$Worker.work", 0), sums.get("Redefine$Worker.twice", 0)) > 10)
 

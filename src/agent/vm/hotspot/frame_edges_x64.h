@@ -23,7 +23,8 @@ enum class FrameEdge : std::uint8_t {
   kWhole,      // the frame is there, with the size of its nmethod
   kPushed,     // the return address is above the caller's rbp, which is on top
   kNone,       // the return address is on top of the stack
-  kUncertain,  // in a prologue of another form: one of the last two
+  kUnsaved,    // the frame is there, but the caller's rbp is still in the register
+  kUncertain,  // in a prologue of another form: kPushed or kNone
 };
 
 struct CompiledCode {
@@ -86,7 +87,9 @@ class FrameEdges {
       if (const std::int64_t length = sub_rsp(sub, frame - 8); length != 0 && is_at(push, {0x55})) {
         return offset <= push ? FrameEdge::kNone : offset <= sub ? FrameEdge::kPushed : FrameEdge::kWhole;
       }
-      if (sub_rsp(sub, frame) != 0) return offset <= sub ? FrameEdge::kNone : FrameEdge::kWhole;
+      if (const std::int64_t length = sub_rsp(sub, frame); length != 0) {
+        return offset <= sub ? FrameEdge::kNone : offset == sub + length ? FrameEdge::kUnsaved : FrameEdge::kWhole;
+      }
     }
     return FrameEdge::kUncertain;  // a frame of two words has no `sub`
   }

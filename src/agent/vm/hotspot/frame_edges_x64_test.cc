@@ -11,7 +11,7 @@ namespace {
 
 using Code = std::vector<std::vector<std::uint8_t>>;  // instructions
 
-// One letter for each instruction: w(hole), p(ushed), n(one), ? (uncertain).
+// One letter for each instruction: w(hole), p(ushed), n(one), u(nsaved), ? (uncertain).
 std::string edges(const Code& code, std::size_t prologue, std::int32_t frame_words) {
   std::vector<std::uint8_t> bytes;
   std::vector<std::int64_t> offsets;
@@ -26,7 +26,7 @@ std::string edges(const Code& code, std::size_t prologue, std::int32_t frame_wor
                           .frame_complete = frame_complete,
                           .frame_words = frame_words});
   std::string text;
-  for (const std::int64_t offset : offsets) text += "wpn?"[static_cast<std::size_t>(found.at(offset))];
+  for (const std::int64_t offset : offsets) text += "wpnu?"[static_cast<std::size_t>(found.at(offset))];
   return text;
 }
 
@@ -54,7 +54,7 @@ TEST(FrameEdges, FollowTheInstructionsOfAPrologue) {
 TEST(FrameEdges, AFrameWithoutBangIsMadeFirst) {
   const std::vector<std::uint8_t> sub40 = {0x48, 0x81, 0xec, 0x28, 0, 0, 0};
   const std::vector<std::uint8_t> save = {0x48, 0x89, 0x6c, 0x24, 0x20};  // mov [rsp + 32], rbp
-  EXPECT_EQ(edges({kNop, sub40, save, kBarrier, kJne, kNop}, 5, 6), "nnwwww");
+  EXPECT_EQ(edges({kNop, sub40, save, kBarrier, kJne, kNop}, 5, 6), "nnuwww");
 }
 
 // `sub rsp, 32` is not what makes a frame of eight words.

@@ -11,12 +11,11 @@
 
 #include <ucontext.h>
 
-#include <atomic>
-
 #include "agent/vm/hotspot/frame_cache.h"
 #include "agent/vm/hotspot/frame_edges_x64.h"
 #include "agent/vm/hotspot/frame_notes.h"
 #include "agent/vm/hotspot/frozen_walk_x64.h"
+#include "agent/vm/hotspot/stack_cursor_x64.h"
 
 namespace sonde::agent::hotspot {
 namespace {
@@ -26,34 +25,11 @@ constinit MethodLog* g_methods = nullptr;
 constinit FrozenLayout g_frozen;
 constinit FrameCache g_frames;
 
-constexpr std::uint64_t kWord = 8;
-// A leaf function that compiled code called: how far up the return address may be.
-constexpr int kNativeFrames = 64;
-
-#ifdef SONDE_FAULT_INJECTION
-// One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
-std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE {
-  static constinit std::atomic<std::uint64_t> reads{0};
-  const std::uint64_t read = reads.fetch_add(1, std::memory_order_relaxed);
-  if (read % 100 != 0) return value;
-  constexpr std::uint64_t kWrong[] = {0, 8, 0x100000000000, 1};
-  return value + kWrong[read / 100 % 4] - (read / 100 % 4 == 0 ? value : 0);
-}
-#else
-std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE { return value; }
-#endif
-
-class Walk {
+class Walk : private StackCursor {
  public:
   Walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE
-      : cache_(*g_cache),
-        layout_(g_cache->layout()),
-        slot_(slot),
-        registers_(context.uc_mcontext.gregs),
-        sample_(sample),
-        pc_(reg(REG_RIP)),
-        sp_(reg(REG_RSP)),
-        fp_(reg(REG_RBP)) {}
+      : StackCursor(*g_cache, slot, context),
+        sample_(sample) {}
 
   WalkError run() SIGNAL_SAFE {
     sample_.top_bcp = reg(REG_R13);
@@ -86,24 +62,6 @@ class Walk {
  private:
   enum class Step { kNext, kEnd, kFrozen, kUnknownCode, kDeoptimizing, kBroken };
 
-  [[nodiscard]] std::uint64_t reg(int number) const SIGNAL_SAFE {
-    return static_cast<std::uint64_t>(registers_[number]);
-  }
-  [[nodiscard]] bool is_on_stack(std::uint64_t address, std::uint64_t bytes = kWord) const SIGNAL_SAFE {
-    return address >= reg(REG_RSP) && address % kWord == 0 && address < slot_.stack_high &&
-           slot_.stack_high - address >= bytes;
-  }
-  [[nodiscard]] std::uint64_t word(std::uint64_t address) const SIGNAL_SAFE {
-    return is_on_stack(address) ? injected_fault(load<std::uint64_t>(address)) : 0;
-  }
-  [[nodiscard]] std::uint64_t thread_anchor() const SIGNAL_SAFE { return slot_.java_thread + layout_.thread_anchor; }
-  [[nodiscard]] std::uint64_t anchor_sp(std::uint64_t anchor) const SIGNAL_SAFE {
-    return load<std::uint64_t>(anchor + layout_.anchor_sp);
-  }
-  [[nodiscard]] bool is_in_java() const SIGNAL_SAFE {
-    return load<std::uint32_t>(slot_.java_thread + layout_.thread_state) == kThreadInJava;
-  }
-
   // As far as the JVM's own state tells; the method on top says more.
   [[nodiscard]] ThreadState state() const SIGNAL_SAFE {
     const bool used_cpu = slot_.cpu_moved.load(std::memory_order_relaxed);
@@ -123,24 +81,6 @@ class Walk {
     if (sample_.depth < kMaxDepth) note(FrameKind::kMark, sp_, 0);
   }
 
-  // Callers lie above their callees, so the walk comes to an end.
-  bool go_to(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) SIGNAL_SAFE {
-    if (!cache_.contains(pc) || sp <= sp_ || !is_on_stack(sp)) return false;
-    pc_ = pc;
-    sp_ = sp;
-    fp_ = fp;
-    return true;
-  }
-
-  // The thread left Java in good order: JavaFrameAnchor says where.
-  bool go_to_anchor(std::uint64_t anchor) SIGNAL_SAFE {
-    const std::uint64_t sp = anchor_sp(anchor);
-    if (!is_on_stack(sp)) return false;
-    std::uint64_t pc = load<std::uint64_t>(anchor + layout_.anchor_pc);
-    if (pc == 0) pc = word(sp - kWord);
-    return go_to(pc, sp, load<std::uint64_t>(anchor + layout_.anchor_fp));
-  }
-
   // From code outside of the code cache to the Java frame that called it.
   bool enter_from_native() SIGNAL_SAFE {
     is_top_ = false;
@@ -149,39 +89,6 @@ class Walk {
     }
     native_end_ = sp_;
     return true;
-  }
-
-  // The JVM's own functions keep rbp.
-  bool follow_frame_pointers() SIGNAL_SAFE {
-    std::uint64_t fp = fp_;
-    for (int i = 0; i < kNativeFrames && is_on_stack(fp, 2 * kWord); ++i) {
-      if (cache_.contains(word(fp + kWord))) return go_to(word(fp + kWord), fp + 2 * kWord, word(fp));
-      if (word(fp) <= fp) return false;
-      fp = word(fp);
-    }
-    return false;
-  }
-
-  // A function or stub that keeps no frame, called right from Java code, as memcpy: the first word on the stack that
-  // points behind a call instruction of compiled or interpreted code.
-  bool find_return_address() SIGNAL_SAFE {
-    for (std::uint64_t at = sp_; at < sp_ + kNativeFrames * kWord && is_on_stack(at); at += kWord) {
-      if (is_return_address(word(at))) return go_to(word(at), at + kWord, fp_);
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool is_return_address(std::uint64_t pc) const SIGNAL_SAFE {
-    if (!cache_.contains(pc)) return false;
-    if (!cache_.is_interpreter(pc)) {
-      const std::uint64_t blob = cache_.blob_of(pc);
-      if (blob == 0 || !cache_.is_nmethod(blob) || pc < cache_.code_begin(blob) + 5) return false;
-    }
-    const auto is_call_through_register = [&](int length) {
-      return load<std::uint8_t>(pc - static_cast<std::uint64_t>(length)) == 0xff &&
-             (load<std::uint8_t>(pc - static_cast<std::uint64_t>(length) + 1) & 0x38) == 0x10;
-    };
-    return load<std::uint8_t>(pc - 5) == 0xe8 || is_call_through_register(2) || is_call_through_register(3);
   }
 
   Step step() SIGNAL_SAFE {
@@ -209,6 +116,7 @@ class Walk {
   }
 
   Step step_interpreted() SIGNAL_SAFE {
+    if (is_interpreter_entry()) return step_interpreter_entry();
     const std::uint64_t sender_sp = word(fp_ + static_cast<std::uint64_t>(kInterpretedSenderSp * 8));
     const std::uint64_t return_pc = word(fp_ + kWord);
     if (fp_ < sp_ || sender_sp <= fp_ || !cache_.contains(return_pc)) {
@@ -222,14 +130,18 @@ class Walk {
     return go_to(return_pc, sender_sp, word(fp_)) ? Step::kNext : Step::kBroken;
   }
 
-  // Before the interpreter has made its frame: rbx is the method, r13 the caller's sp, and the return address is on top
-  // of the stack or, while room for locals is made, in rax.
+  // Until the interpreter has made its frame, rbx is the method and r13 the caller's sp; later r13 is the bytecode
+  // pointer. The return address is on top of the stack, in rax while room for locals is made, then above the saved rbp.
+  [[nodiscard]] bool is_interpreter_entry() const SIGNAL_SAFE {
+    return is_top_ && reg(REG_R13) > sp_ && is_on_stack(reg(REG_R13));
+  }
   Step step_interpreter_entry() SIGNAL_SAFE {
+    const bool is_linked = fp_ >= sp_ && fp_ <= sp_ + 2 * kWord && cache_.contains(word(fp_ + kWord));
     const bool is_pushed = cache_.contains(word(sp_));
-    const std::uint64_t return_pc = is_pushed ? word(sp_) : reg(REG_RAX);
-    const std::uint64_t sender_sp = is_pushed ? sp_ + kWord : reg(REG_R13);
+    const std::uint64_t return_pc = is_linked ? word(fp_ + kWord) : is_pushed ? word(sp_) : reg(REG_RAX);
+    const std::uint64_t sender_sp = is_interpreter_entry() ? reg(REG_R13) : sp_ + kWord;
     note_method(sample_, *g_methods, reg(REG_RBX), 0);
-    return go_to(return_pc, sender_sp, fp_) ? Step::kNext : Step::kBroken;
+    return go_to(return_pc, sender_sp, is_linked ? word(fp_) : fp_) ? Step::kNext : Step::kBroken;
   }
 
   Step step_compiled(std::uint64_t nmethod) SIGNAL_SAFE {
@@ -267,12 +179,12 @@ class Walk {
       case FrameEdge::kWhole: return false;
       case FrameEdge::kPushed: return return_at(sp_ + kWord, word(sp_));
       case FrameEdge::kNone: return return_at(sp_, fp_);
+      case FrameEdge::kUnsaved:
+        return return_at(sp_ + (static_cast<std::uint32_t>(cache_.frame_size(nmethod)) - 1) * kWord, fp_);
       case FrameEdge::kUncertain: return return_at(sp_, fp_) || return_at(sp_ + kWord, word(sp_));
     }
     return false;
   }
-
-  bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
 
   // A compiled frame becomes interpreted ones (deoptimization.cpp). They are made with links only, all with the same
   // return address, and get their methods afterwards, the innermost last: what is in them until then means nothing.
@@ -303,7 +215,11 @@ class Walk {
       if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
     }
     // Interrupted here, or in a function that the stub called.
-    if (sample_.depth == 0) return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
+    if (sample_.depth == 0) {
+      if (leave_made_frame(words)) return Step::kNext;
+      if (is_top_ && is_poll_handler(blob)) return leave_poll_handler(blob, words) ? Step::kNext : Step::kBroken;
+      return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
+    }
     // Nothing else returns to stubs but the frames of a virtual thread whose callers still lie in the heap.
     if (words >= 2 || layout_.continuation_return == 0) return Step::kBroken;
     sample_.is_virtual = 1;
@@ -321,30 +237,10 @@ class Walk {
     return FrozenWalk(g_frozen, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
-  // The return address is on top of the stack, above the saved rbp, or where the anchor says.
-  bool leave_by_guess() SIGNAL_SAFE {
-    if (return_at(sp_, fp_)) return true;
-    if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_) {
-      // The barrier at the entry of compiled methods pushes a word of ones before its frame.
-      const std::uint64_t at = fp_ + (word(fp_ + kWord) == ~std::uint64_t{0} ? 2 : 1) * kWord;
-      if (go_to(word(at), at + kWord, word(fp_))) return true;
-    }
-    if (return_at(sp_ + kWord, word(sp_))) return true;
-    return anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor());
-  }
-
-  const CodeCache& cache_;
-  const Layout& layout_;
-  const ThreadSlot& slot_;
-  const greg_t* registers_;
   RawSample& sample_;
-  std::uint64_t pc_;
-  std::uint64_t sp_;
-  std::uint64_t fp_;
   std::uint64_t native_end_ = 0;
   std::uint64_t next_mark_ = 0;
   std::uint64_t skeleton_pc_ = 0;  // where frames return to that have no methods yet; 0: there are none
-  std::uint32_t same_ = 0;         // entries that the sample has in common with the one before
   bool skipped_skeletons_ = false;
   bool is_top_ = true;
 };

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: [signal]. Where a walk over a thread's stack is: program counter, stack pointer and frame pointer of one
+// frame, and the ways from there to its caller. A way that leads to no code or not upwards is refused.
+#pragma once
+
+#include <ucontext.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/sampler/thread_slot.h"
+#include "agent/vm/hotspot/code_cache.h"
+
+namespace sonde::agent::hotspot {
+
+inline constexpr std::uint64_t kWord = 8;
+// A leaf function that compiled code called: how far up the return address may be.
+inline constexpr int kNativeFrames = 64;
+inline constexpr std::uint64_t kPollHandlerCode = 1024;  // bytes
+
+#ifdef SONDE_FAULT_INJECTION
+// One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
+inline std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE {
+  static constinit std::atomic<std::uint64_t> reads{0};
+  const std::uint64_t read = reads.fetch_add(1, std::memory_order_relaxed);
+  if (read % 100 != 0) return value;
+  constexpr std::uint64_t kWrong[] = {0, 8, 0x100000000000, 1};
+  return value + kWrong[read / 100 % 4] - (read / 100 % 4 == 0 ? value : 0);
+}
+#else
+inline std::uint64_t injected_fault(std::uint64_t value) SIGNAL_SAFE { return value; }
+#endif
+
+class StackCursor {
+ public:
+  StackCursor(const CodeCache& cache, const ThreadSlot& slot, const ucontext_t& context) SIGNAL_SAFE
+      : cache_(cache),
+        layout_(cache.layout()),
+        slot_(slot),
+        registers_(context.uc_mcontext.gregs),
+        pc_(reg(REG_RIP)),
+        sp_(reg(REG_RSP)),
+        fp_(reg(REG_RBP)) {}
+
+ protected:
+  [[nodiscard]] std::uint64_t reg(int number) const SIGNAL_SAFE {
+    return static_cast<std::uint64_t>(registers_[number]);
+  }
+  [[nodiscard]] bool is_on_stack(std::uint64_t address, std::uint64_t bytes = kWord) const SIGNAL_SAFE {
+    return address >= reg(REG_RSP) && address % kWord == 0 && address < slot_.stack_high &&
+           slot_.stack_high - address >= bytes;
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t address) const SIGNAL_SAFE {
+    return is_on_stack(address) ? injected_fault(load<std::uint64_t>(address)) : 0;
+  }
+  [[nodiscard]] std::uint64_t thread_anchor() const SIGNAL_SAFE { return slot_.java_thread + layout_.thread_anchor; }
+  [[nodiscard]] std::uint64_t anchor_sp(std::uint64_t anchor) const SIGNAL_SAFE {
+    return load<std::uint64_t>(anchor + layout_.anchor_sp);
+  }
+  [[nodiscard]] bool is_in_java() const SIGNAL_SAFE {
+    return load<std::uint32_t>(slot_.java_thread + layout_.thread_state) == kThreadInJava;
+  }
+
+  // Callers lie above their callees, so the walk comes to an end.
+  bool go_to(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) SIGNAL_SAFE {
+    if (!cache_.contains(pc) || sp <= sp_ || !is_on_stack(sp)) return false;
+    pc_ = pc;
+    sp_ = sp;
+    fp_ = fp;
+    return true;
+  }
+
+  // The thread left Java in good order: JavaFrameAnchor says where.
+  bool go_to_anchor(std::uint64_t anchor) SIGNAL_SAFE {
+    const std::uint64_t sp = anchor_sp(anchor);
+    if (!is_on_stack(sp)) return false;
+    std::uint64_t pc = load<std::uint64_t>(anchor + layout_.anchor_pc);
+    if (pc == 0) pc = word(sp - kWord);
+    return go_to(pc, sp, load<std::uint64_t>(anchor + layout_.anchor_fp));
+  }
+  bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
+
+  // ---- from functions outside of the code cache ----
+
+  // The JVM's own functions keep rbp.
+  bool follow_frame_pointers() SIGNAL_SAFE {
+    std::uint64_t fp = fp_;
+    for (int i = 0; i < kNativeFrames && is_on_stack(fp, 2 * kWord); ++i) {
+      if (cache_.contains(word(fp + kWord))) return go_to(word(fp + kWord), fp + 2 * kWord, word(fp));
+      if (word(fp) <= fp) return false;
+      fp = word(fp);
+    }
+    return false;
+  }
+
+  // A function or stub that keeps no frame, called right from Java code, as memcpy: the first word on the stack that
+  // points behind a call instruction of compiled or interpreted code.
+  bool find_return_address() SIGNAL_SAFE {
+    for (std::uint64_t at = sp_; at < sp_ + kNativeFrames * kWord && is_on_stack(at); at += kWord) {
+      if (is_return_address(word(at))) return go_to(word(at), at + kWord, fp_);
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_return_address(std::uint64_t pc) const SIGNAL_SAFE {
+    if (!cache_.contains(pc)) return false;
+    if (!cache_.is_interpreter(pc)) {
+      const std::uint64_t blob = cache_.blob_of(pc);
+      if (blob == 0 || !cache_.is_nmethod(blob) || pc < cache_.code_begin(blob) + 5) return false;
+    }
+    const auto is_call_through_register = [&](int length) {
+      return load<std::uint8_t>(pc - static_cast<std::uint64_t>(length)) == 0xff &&
+             (load<std::uint8_t>(pc - static_cast<std::uint64_t>(length) + 1) & 0x38) == 0x10;
+    };
+    return load<std::uint8_t>(pc - 5) == 0xe8 || is_call_through_register(2) || is_call_through_register(3);
+  }
+
+  // ---- from stubs and from the innermost frame ----
+
+  // The return address is on top of the stack, above the saved rbp, or where the anchor says.
+  bool leave_by_guess() SIGNAL_SAFE {
+    if (return_at(sp_, fp_)) return true;
+    if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_) {
+      // The barrier at the entry of compiled methods pushes a word of ones before its frame.
+      const std::uint64_t at = fp_ + (word(fp_ + kWord) == ~std::uint64_t{0} ? 2 : 1) * kWord;
+      if (go_to(word(at), at + kWord, word(fp_))) return true;
+    }
+    if (return_at(sp_ + kWord, word(sp_))) return true;
+    return anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor());
+  }
+
+  // Stubs that save all registers link rbp at the top of their frame. Words at its bottom are what others left there,
+  // return addresses among them.
+  bool leave_made_frame(std::int32_t words) SIGNAL_SAFE {
+    const std::uint64_t sender_sp = sp_ + static_cast<std::uint64_t>(words) * kWord;
+    return words >= 2 && fp_ == sender_sp - 2 * kWord && go_to(word(fp_ + kWord), sender_sp, word(fp_));
+  }
+  // Compiled code that reads a page which is protected while the JVM wants to stop is sent here by a signal handler:
+  // no return address is on the stack. The stub makes room for it (push rbx, push rbp) and fetches it later from the
+  // thread: mov rbx, [r15 + offset], mov [rbp + 8], rbx.
+  [[nodiscard]] bool is_poll_handler(std::uint64_t blob) const SIGNAL_SAFE {
+    return load<std::uint16_t>(cache_.code_begin(blob)) == 0x5553;
+  }
+  bool leave_poll_handler(std::uint64_t blob, std::int32_t words) SIGNAL_SAFE {
+    const std::uint64_t begin = cache_.code_begin(blob);
+    const std::uint64_t frame = static_cast<std::uint64_t>(words) * kWord;
+    const bool is_made = fp_ == sp_ + frame - 2 * kWord;
+    if (!is_made && pc_ != begin) return false;
+    for (std::uint64_t at = begin; at < begin + kPollHandlerCode; ++at) {
+      if ((load<std::uint32_t>(at) & 0xffffff) != 0x9f8b49 || load<std::uint32_t>(at + 7) != 0x085d8948) continue;
+      const auto pc = load<std::uint64_t>(slot_.java_thread + load<std::uint32_t>(at + 3));
+      if (!cache_.contains(pc)) return false;
+      if (is_made) return go_to(pc, sp_ + frame, word(fp_));
+      pc_ = pc;
+      return true;
+    }
+    return false;
+  }
+
+  const CodeCache& cache_;
+  const Layout& layout_;
+  const ThreadSlot& slot_;
+  const greg_t* registers_;
+  std::uint64_t pc_;
+  std::uint64_t sp_;
+  std::uint64_t fp_;
+};
+
+}  // namespace sonde::agent::hotspot
