@@ -40,7 +40,7 @@ bool find_agct() {
   return g_agct != nullptr;
 }
 
-std::uint64_t walk_by_agct(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+std::uint64_t walk_by_agct(ThreadSlot& slot, const void* ucontext, RawSample& sample) {
   if (slot.jni_env == nullptr) {
     sample.error = WalkError::kNoJavaFrames;
     return slot.stack_high;

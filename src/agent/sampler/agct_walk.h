@@ -9,6 +9,6 @@ namespace sonde::agent {
 // Finds the function in the JVM. False if it has none.
 bool find_agct();
 // [signal]
-std::uint64_t walk_by_agct(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
+std::uint64_t walk_by_agct(ThreadSlot& slot, const void* ucontext, RawSample& sample);
 
 }  // namespace sonde::agent

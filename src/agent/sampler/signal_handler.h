@@ -12,7 +12,7 @@ namespace sonde::agent {
 
 // Writes the frames of the interrupted thread behind `sample` and sets its depth, error and is_cut. Returns the address
 // up to which the stack is that of native code, 0 if the thread runs Java code.
-using Walk = std::uint64_t (*)(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
+using Walk = std::uint64_t (*)(ThreadSlot& slot, const void* ucontext, RawSample& sample);
 
 inline constexpr int kCpuSignal = SIGPROF;
 inline constexpr int kWallSignal = SIGVTALRM;

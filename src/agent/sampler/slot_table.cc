@@ -26,7 +26,7 @@ ThreadSlot* SlotTable::acquire(pid_t tid) {
     slot = new (slots_ + made_) ThreadSlot;
     ++made_;
   }
-  if (slot == nullptr || !slot->ring.map()) return nullptr;
+  if (slot == nullptr || !slot->ring.map() || !slot->last_walk.map()) return nullptr;
   slot->tid = tid;
   slot->state = ThreadSlot::State::kActive;
   by_tid_[tid] = slot;
@@ -76,7 +76,7 @@ std::uint64_t SlotTable::memory_bytes() const {
   std::uint64_t bytes = made_ * sizeof(ThreadSlot);
   for (std::size_t i = 0; i < made_; ++i) {
     const ThreadSlot& slot = slots_[i];
-    bytes += slot.ring.touched();
+    bytes += slot.ring.touched() + slot.last_walk.touched();
   }
   return bytes;
 }

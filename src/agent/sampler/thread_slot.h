@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/sampler/last_walk.h"
 #include "agent/sampler/sample_ring.h"
 #include "agent/sampler/stack_decoder.h"
 #include "agent/session/sample_trees.h"
@@ -41,6 +42,7 @@ struct ThreadSlot {
 
   // Written by [signal] on the slot's thread.
   SampleRing ring;
+  LastWalk last_walk;
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> dropped_ns{0};  // the time they stood for
   std::atomic<std::uint64_t> handler_ticks{0};

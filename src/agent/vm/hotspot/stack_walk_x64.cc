@@ -27,8 +27,9 @@ constinit FrameCache g_frames;
 
 class Walk : private StackCursor {
  public:
-  Walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE
+  Walk(const ThreadSlot& slot, const ucontext_t& context, LastWalk& last, RawSample& sample) SIGNAL_SAFE
       : StackCursor(*g_cache, slot, context),
+        last_(last),
         sample_(sample) {}
 
   WalkError run() SIGNAL_SAFE {
@@ -43,7 +44,9 @@ class Walk : private StackCursor {
       switch (step()) {
         case Step::kNext:
           is_top_ = false;
+          if (!is_by_size_) last_.interrupt();
           if (sp_ >= next_mark_) mark();
+          reuse_last_walk();
           break;
         case Step::kEnd: return skipped_skeletons_ ? WalkError::kDeoptimizing : WalkError::kNone;
         case Step::kFrozen: return WalkError::kFrozen;
@@ -91,10 +94,35 @@ class Walk : private StackCursor {
     return true;
   }
 
+  // Frames that are where the walk before met them (last_walk.h). The walk goes on at the outermost of them.
+  void reuse_last_walk() SIGNAL_SAFE {
+    const std::uint32_t known = last_.known_at(pc_, sp_);
+    if (known == 0) return;
+    const std::uint64_t outermost = last_.frame(0).sp;
+    const std::uint64_t marks = (outermost - sp_) / kMarkEvery + 1;
+    if (!is_on_stack(outermost) || sample_.depth + known + marks > kMaxDepth) return last_.differs_at(0);
+    for (std::uint32_t i = known - 1; i > 0; --i) {
+      const LastWalk::Frame& caller = last_.frame(i - 1);
+      const bool is_same_code = cache_.compile_id(last_.frame(i).nmethod) == last_.frame(i).compile_id;
+      if (!is_same_code || word(caller.sp - kWord) != caller.pc) return last_.differs_at(i - 1);
+    }
+    for (std::uint32_t i = known - 1; i > 0; --i) {
+      note(FrameKind::kCompiled, last_.frame(i).pc, last_.frame(i).compile_id);
+      sp_ = last_.frame(i - 1).sp;
+      if (sp_ >= next_mark_) mark();
+    }
+    pc_ = last_.frame(0).pc;
+    fp_ = word(sp_ - 2 * kWord);
+    last_.reuse(known);
+  }
+
   Step step() SIGNAL_SAFE {
+    is_by_size_ = false;
     if (!is_top_) {
       const FrameCache::Frame frame = g_frames.find(pc_);
       if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) == frame.compile_id) {
+        is_by_size_ = true;
+        last_.add({.sp = sp_, .pc = pc_, .nmethod = frame.nmethod, .compile_id = frame.compile_id});
         note(FrameKind::kCompiled, pc_, frame.compile_id);
         return leave_frame(frame.size);
       }
@@ -237,13 +265,41 @@ class Walk : private StackCursor {
     return FrozenWalk(g_frozen, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
+  LastWalk& last_;
   RawSample& sample_;
   std::uint64_t native_end_ = 0;
   std::uint64_t next_mark_ = 0;
   std::uint64_t skeleton_pc_ = 0;  // where frames return to that have no methods yet; 0: there are none
   bool skipped_skeletons_ = false;
+  bool is_by_size_ = false;
   bool is_top_ = true;
 };
+
+#if defined(NDEBUG) || defined(SONDE_FAULT_INJECTION)
+void check_walk(const ThreadSlot&, const ucontext_t&, const RawSample&) SIGNAL_SAFE {}
+#else
+std::uint64_t sum_of(const RawSample& sample) SIGNAL_SAFE {
+  std::uint64_t sum = sample.depth * 256ULL + static_cast<std::uint64_t>(sample.error);
+  for (std::uint32_t i = 0; i < sample.depth; ++i) {
+    const RawFrame& frame = sample.frames()[i];
+    const bool is_logged = frame.kind() == FrameKind::kLogged;  // the same method may have several places
+    sum = sum * 0x9e3779b97f4a7c15 + (is_logged ? 0 : frame.what) + frame.detail;
+  }
+  return sum;
+}
+
+// With assertions on, each walk that took frames over from the one before is compared with one that did not; while the
+// thread runs Java code, since otherwise the JVM may change return addresses meanwhile.
+void check_walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE {
+  const auto state = load<std::uint32_t>(slot.java_thread + g_cache->layout().thread_state);
+  if (!slot.last_walk.has_reused() || state != kThreadInJava) return;
+  const std::uint64_t sum = sum_of(sample);
+  sample.depth = 0;
+  LastWalk none;
+  sample.error = Walk(slot, context, none, sample).run();
+  if (sum_of(sample) != sum) __builtin_trap();
+}
+#endif
 
 }  // namespace
 
@@ -251,13 +307,17 @@ void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
 void set_method_log(MethodLog& log) { g_methods = &log; }
 void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
 
-std::uint64_t walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample) {
+std::uint64_t walk_java_stack(ThreadSlot& slot, const void* ucontext, RawSample& sample) {
   if (slot.java_thread == 0) {
     sample.error = WalkError::kNoJavaFrames;
     return slot.stack_high != 0 ? slot.stack_high : 1;  // 1: there is a stack, its end is not known
   }
-  Walk walk(slot, *static_cast<const ucontext_t*>(ucontext), sample);
+  const auto& context = *static_cast<const ucontext_t*>(ucontext);
+  slot.last_walk.begin();
+  Walk walk(slot, context, slot.last_walk, sample);
   sample.error = walk.run();
+  check_walk(slot, context, sample);
+  slot.last_walk.finish();
   return walk.native_end();
 }
 

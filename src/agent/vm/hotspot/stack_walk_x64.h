@@ -17,6 +17,6 @@ namespace sonde::agent::hotspot {
 void set_code_cache(const CodeCache& cache);
 void set_method_log(MethodLog& log);
 void set_frozen_layout(const FrozenLayout& layout);
-std::uint64_t walk_java_stack(const ThreadSlot& slot, const void* ucontext, RawSample& sample);
+std::uint64_t walk_java_stack(ThreadSlot& slot, const void* ucontext, RawSample& sample);
 
 }  // namespace sonde::agent::hotspot
