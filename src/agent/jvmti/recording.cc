@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/jvmti/recording.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,13 @@ std::uint32_t flags_of(const Options& options) {
          (options.precise ? arena::kPrecise : 0U) | (options.jdk ? arena::kJdkIncluded : 0U) |
          (options.flat ? arena::kFlat : 0U) | (options.sampling.is_on() ? arena::kSampled : 0U) |
          (options.subgraph.is_on() ? arena::kSubgraph : 0U);
+}
+
+// Changing classes takes memory for a while, the JVM's and ours, and the C library keeps it for the next time.
+void give_memory_back() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 std::string arena_of(const Options& options) { return options.folder + "/arena"; }
@@ -92,6 +100,7 @@ void Recording::end(JNIEnv* jni) {
   mark_ended(arena_);
   for (Entry& entry : kinds_) entry.kind->retire(jni);
   kinds_.clear();
+  give_memory_back();
 }
 
 void Recording::vm_ends(JNIEnv* jni) {

@@ -5,6 +5,7 @@ import time
 
 import recordings
 from case import RUNS, bytecodes_of
+from jvm import status
 from recordings import execute
 
 COUNTED = ("Steady.work", "Steady.recurse", "Steady.half", "Steady$Pair.area", "Steady$Square.area")
@@ -123,6 +124,7 @@ def removal(case):
         before_speed = program.spin(1000)
         before = bytecodes_of(case, program, "before")
         with case.attach(program, "exact") as attached:
+            batches, classes, took, _, _, paused, _, longest = status(case.sonde, program.pid)["batches"]
             during = bytecodes_of(case, program, "during")
             during_speed = program.spin(500)
             attached.end()
@@ -136,5 +138,7 @@ def removal(case):
         case.check(f"{len(other)} methods are not what they were: {other[:3]}", len(other) < len(before) / 200)
         speeds = [program.spin(700) for _ in range(3)]
         case.note = f"calls per ms: {before_speed:.0f} before, {during_speed:.0f} while counted, {max(speeds):.0f} after"
+        case.note += f"; {batches} batches of {classes} classes, {took / 1e6:.0f} ms, of which {paused / 1e6:.0f} ms stopped, {longest / 1e6:.1f} ms at most"
         case.check(f"slower afterwards: {case.note}", max(speeds) > 0.6 * before_speed)
+        case.check(f"pauses: {case.note}", 0 < longest <= paused < took and classes > 300)
         case.expect("exit code", program.end(), 0)
