@@ -60,9 +60,15 @@ public final class Shares {
     return work(x, 40) + 4;
   }
 
+  /** What happens only once, loading of classes and most of the compilation, is none of the four methods' time. */
+  static long warmUp(long x) {
+    for (int i = 0; i < 200; i++) x = work(x, 1);
+    return x;
+  }
+
   /** CPU time and not time: on a busy machine there are as many samples as on an idle one. */
   static long burn(long cpuNs) {
-    long x = 1;
+    long x = warmUp(1);
     while (CLOCK.getCurrentThreadCpuTime() < cpuNs) x = forty(thirty(twenty(ten(x))));
     return x;
   }

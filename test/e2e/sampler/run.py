@@ -311,7 +311,7 @@ def case_order(case):
                 wrong.append(f"{count} x {' '.join(frames)}")
     case.note += f" {stacks} stacks;"
     case.check(f"stacks that were never there: {wrong[:5]}", not wrong)
-    case.check(f"only {stacks} stacks", stacks > 1000)
+    case.check(f"only {stacks} stacks", stacks > 300)
 
 
 def case_redefined(case):
