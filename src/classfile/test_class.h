@@ -50,6 +50,8 @@ struct TestClass {
   std::string super_name = "java/lang/Object";
   std::string method_name = "f";
   std::string descriptor = "()V";
+  std::string field_name;  // "": the class has no field; otherwise one, an int
+  std::uint16_t field_flags = 0;
   std::uint16_t max_stack = 100;
   std::uint16_t max_locals = 100;
   std::vector<std::uint8_t> code;
@@ -102,7 +104,13 @@ struct TestClass {
     rest.u2(class_ref(name).value());
     rest.u2(super_name.empty() ? 0 : class_ref(super_name).value());
     rest.u2(0);  // interfaces
-    rest.u2(0);  // fields
+    rest.u2(field_name.empty() ? 0 : 1);
+    if (!field_name.empty()) {
+      rest.u2(field_flags);
+      rest.u2(utf8(field_name).value());
+      rest.u2(utf8("I").value());
+      rest.u2(0);  // attributes
+    }
     rest.u2(1);
     rest.u2(method_flags);
     rest.u2(utf8(method_name).value());

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "instrument/count_plan.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "classfile/access_flags.h"
 #include "classfile/type_state.h"
 
 namespace sonde::instrument {
@@ -19,7 +21,30 @@ bool calls_root_init(const Code& code, Instruction insn) {
   return code.owner().pool().member(insn.pool_index()).class_name == "java/lang/Object";
 }
 
-bool may_throw(Instruction insn) { return info_of(insn.opcode()).may_throw && !is_return(insn.opcode()); }
+bool stores_into_first_local(Instruction insn) {
+  return insn.opcode() == Opcode::astore_0 || (insn.opcode() == Opcode::astore && insn.local() == LocalIndex(0));
+}
+
+// Local 0 is `this` all along.
+bool keeps_this(const Code& code) {
+  if (code.method().has(kAccStatic)) return false;
+  const InstructionRange all = code.instructions();
+  return std::none_of(all.begin(), all.end(), stores_into_first_local);
+}
+
+bool loads_this(Instruction insn) {
+  return insn.opcode() == Opcode::aload_0 || (insn.opcode() == Opcode::aload && insn.local() == LocalIndex(0));
+}
+
+// A field that the class declares itself: resolving it cannot fail.
+bool is_own_field(const Code& code, Instruction insn) {
+  const MemberRef field = code.owner().pool().member(insn.pool_index());
+  if (field.class_name != code.owner().name()) return false;
+  const auto is_it = [&](const Member& own) {
+    return own.name == field.name && own.descriptor == field.descriptor && !own.has(kAccStatic);
+  };
+  return std::ranges::any_of(code.owner().fields(), is_it);
+}
 
 }  // namespace
 
@@ -30,6 +55,7 @@ Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, 
   exposures_.assign(code.length(), {});
   constant_bytecodes_ = 0;
   after_constructor_call_ = 0;
+  find_what_throws(code);
   find_constructor_calls(code, stack_maps);
   // With handlers a path that an exception left may come back to where it would have gone, so blocks must be counted.
   single_path_ = graph_.is_single_path() && code.exceptions().empty() && precision != Precision::kShortBlocks;
@@ -40,6 +66,22 @@ Result<void> CountPlan::make(const Code& code, const StackMapTable& stack_maps, 
     expose_segments(code);
   }
   return {};
+}
+
+// What may throw, without reading a field of `this`, which is what many methods of many classes do all the time.
+void CountPlan::find_what_throws(const Code& code) {
+  throws_.assign(code.length(), 0);
+  for (const Instruction insn : code.instructions())
+    throws_[insn.pc().value()] = info_of(insn.opcode()).may_throw && !is_return(insn.opcode()) ? 1 : 0;
+  if (!keeps_this(code)) return;
+  for (const Block& block : graph_.blocks()) {
+    bool this_is_on_top = false;
+    for (Pc pc = block.start; pc < block.end; pc = code.at(pc).next_pc()) {
+      const Instruction insn = code.at(pc);
+      if (this_is_on_top && insn.opcode() == Opcode::getfield && is_own_field(code, insn)) throws_[pc.value()] = 0;
+      this_is_on_top = loads_this(insn) || (this_is_on_top && insn.opcode() == Opcode::dup);
+    }
+  }
 }
 
 void CountPlan::find_constructor_calls(const Code& code, const StackMapTable& stack_maps) {
@@ -107,7 +149,8 @@ void CountPlan::plan_segments(const Code& code) {
   }
 }
 
-// Instructions that cannot throw share the exposure of the next one that can, so that ranges are few.
+// Instructions that cannot throw share the exposure of the next one that can, so that ranges of handlers, which must be
+// covered all over, are few.
 void CountPlan::expose_segments(const Code& code) {
   for (const Segment& segment : segments_) {
     const bool behind_call =
@@ -124,7 +167,7 @@ void CountPlan::expose_segments(const Code& code) {
       if (precision_ == Precision::kPads && may_throw(insn)) unexecuted = behind;
       behind += weight_of(insn);
       exposures_[run_[i].value()] = {.coverable = !is_return(insn.opcode()) && kinds_[run_[i].value()] == Kind::kOther,
-                                     .throws = throws,
+                                     .throws = precision_ == Precision::kPads ? may_throw(insn) : throws,
                                      .uninitialized = uninitialized_this_[run_[i].value()] != 0,
                                      .unexecuted = unexecuted};
     }

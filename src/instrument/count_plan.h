@@ -40,7 +40,7 @@ struct Segment {
 // What happens to the count if an exception leaves here.
 struct Exposure {
   bool coverable = false;       // false: no handler of ours may cover it (returns, super())
-  bool throws = false;          // it, or the instruction whose range it shares, may throw by itself
+  bool throws = false;          // it may throw by itself; but for kPads, also if one behind it in its segment may
   bool uninitialized = false;   // `this` of a constructor is not initialised yet
   std::int32_t unexecuted = 0;  // counted already, but behind the instruction that throws
 };
@@ -72,12 +72,14 @@ class CountPlan {
     kRootConstructorCall,  // Object's, which does nothing
   };
 
+  void find_what_throws(const classfile::Code& code);
   void find_constructor_calls(const classfile::Code& code, const classfile::StackMapTable& stack_maps);
   void plan_single_path(const classfile::Code& code);
   void plan_segments(const classfile::Code& code);
   void expose_segments(const classfile::Code& code);
   // How a segment begins behind this instruction; nothing if it goes on.
   [[nodiscard]] std::optional<Segment> segment_behind(classfile::Instruction insn) const;
+  [[nodiscard]] bool may_throw(classfile::Instruction insn) const { return throws_[insn.pc().value()] != 0; }
   [[nodiscard]] std::int32_t weight_of(classfile::Instruction insn) const {
     return weights_ == nullptr ? 1 : static_cast<std::int32_t>(weights_->of(insn.opcode()));
   }
@@ -91,6 +93,7 @@ class CountPlan {
   std::vector<Segment> segments_;
   std::vector<Exposure> exposures_;
   std::vector<Kind> kinds_;
+  std::vector<std::uint8_t> throws_;
   std::vector<std::uint8_t> uninitialized_this_;
   std::vector<classfile::Pc> run_;  // instructions of one segment or path
 };

@@ -274,25 +274,30 @@ void CountingPass::insert_exits(CodeEditor& code) {
   before_returns(code, code.snippet([&](CodeBuilder& b) { finish(b, plan_.bytecodes_after_constructor_call()); }));
 }
 
-// Where an exception goes that leaves the method.
+// Where an exception goes that leaves the method. Where there is a count, what is taken back differs and the end is
+// shared.
 Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
   const bool in_constructor = exposure.uninitialized;
   for (const LeavingPad& pad : leaving_pads_) {
     if (pad.unexecuted == exposure.unexecuted && pad.in_constructor == in_constructor) return pad.stub;
   }
-  const StubFrame frame = in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
+  std::optional<Target> end;
+  if (!plan_.is_single_path() && exposure.unexecuted != 0) {
+    Exposure nothing_to_take_back = exposure;
+    nothing_to_take_back.unexecuted = 0;
+    end = leaving_pad(code, nothing_to_take_back);
+  }
   const SnippetId snippet = code.snippet([&](CodeBuilder& b) {
-    if (plan_.is_single_path()) {
-      // Before super() only the constant part was counted; behind it also what follows would have been.
-      finish(b, (in_constructor ? 0 : plan_.bytecodes_after_constructor_call()) - exposure.unexecuted);
-    } else {
-      if (exposure.unexecuted != 0) add_to_count(b, -exposure.unexecuted);
-      finish(b, 0);
-    }
+    if (end) return add_to_count(b, -exposure.unexecuted);
+    // Before super() only the constant part was counted; behind it also what follows would have been.
+    const std::int32_t behind = in_constructor ? 0 : plan_.bytecodes_after_constructor_call();
+    finish(b, plan_.is_single_path() ? behind - exposure.unexecuted : 0);
     b.op(Opcode::athrow);
   });
-  leaving_pads_.push_back(
-      {.unexecuted = exposure.unexecuted, .in_constructor = in_constructor, .stub = code.append_stub(frame, snippet)});
+  const StubFrame frame = in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
+  leaving_pads_.push_back({.unexecuted = exposure.unexecuted,
+                           .in_constructor = in_constructor,
+                           .stub = code.append_stub(frame, snippet, end)});
   return leaving_pads_.back().stub;
 }
 
@@ -309,13 +314,15 @@ Target CountingPass::handler_pad(CodeEditor& code, const Exposure& exposure, Pc 
   return pads_.back().stub;
 }
 
-// Rows for the instructions of `original`, one for each run of them that shares a target.
+// Rows for the instructions of `original`, one for each run of them that shares a target; what nobody asked for may lie
+// between.
 template <typename Wanted, typename MakeTarget>  // bool(const Exposure&), Target(const Exposure&)
 void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wanted, MakeTarget&& target) {
   bool open = false;
   Exposure shared;
   Pc from = original.start;
-  const auto close = [&](Pc end) {
+  Pc end = original.start;
+  const auto close = [&] {
     if (open)
       handlers_.push_back({.start = from,
                            .end = end,
@@ -324,19 +331,27 @@ void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wan
                            .origin = original.origin});
     open = false;
   };
-  for (Pc pc = original.start; pc < original.end; pc = code.code().at(pc).next_pc()) {
+  for (Pc pc = original.start; pc < original.end;) {
+    const Pc next = code.code().at(pc).next_pc();
     const Exposure& exposure = plan_.exposure(pc);
-    const bool covered = exposure.coverable && wanted(exposure);
-    const bool same =
-        open && covered && shared.unexecuted == exposure.unexecuted && shared.uninitialized == exposure.uninitialized;
-    if (same) continue;
-    close(pc);
-    if (!covered) continue;
-    open = true;
-    shared = exposure;
-    from = pc;
+    if (!exposure.coverable) {
+      close();
+    } else if (wanted(exposure)) {
+      const bool same =
+          open && shared.unexecuted == exposure.unexecuted && shared.uninitialized == exposure.uninitialized;
+      if (!same) {
+        close();
+        open = true;
+        shared = exposure;
+        from = pc;
+      }
+      end = next;
+    } else if (open && shared.uninitialized != exposure.uninitialized) {
+      close();
+    }
+    pc = next;
   }
-  close(original.end);
+  close();
 }
 
 void CountingPass::insert_handlers(CodeEditor& code) {

@@ -26,8 +26,9 @@
 //
 // Bytecodes are counted per block with one addition at its start. An exception leaves a block in the middle: each
 // instruction that may throw has its own range in the exception table, which leads to a landing pad that takes back
-// the k instructions behind it and goes on to the original handler or out of the method. So the normal path pays
-// nothing for being precise. In long methods so many ranges would keep the verifier busy: there a block ends at each
+// the k instructions behind it and goes on to the original handler or out of the method (all pads of a method with a
+// count share that end). So the normal path pays nothing for being precise. Reading a field of `this` that the class
+// declares itself cannot throw. In long methods so many ranges would keep the verifier busy: there a block ends at each
 // instruction that may throw, so that an addition follows it and one pad serves all (k = 0). Code that would pass 64
 // KiB is counted by whole blocks.
 //

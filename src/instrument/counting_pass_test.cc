@@ -56,6 +56,44 @@ TEST(CountingPass, AGetterThatMayThrowHasAPadThatTakesTheRestBack) {
             "iconst_m1 bipush correctLeaf athrow [6..9->10]");
 }
 
+// Neither is there no object, nor can the field be missing.
+TEST(CountingPass, AGetterOfAFieldOfThisCannotThrow) {
+  TestClass cls;
+  cls.max_locals = 1;
+  cls.method_flags = kAccPublic;
+  cls.field_name = "x";
+  assemble(cls, "aload_0\n getfield Test.x I\n ireturn");
+  EXPECT_EQ(count(cls).listing, "bipush leaf aload_0 getfield ireturn ");
+}
+
+TEST(CountingPass, AFieldOfWhatMayBeNullOrElsewhereMayThrow) {
+  const auto rows = [](const std::string& code, std::uint16_t method_flags, std::uint16_t field_flags) {
+    TestClass cls;
+    cls.max_locals = 2;
+    cls.method_flags = method_flags;
+    cls.field_name = "x";
+    cls.field_flags = field_flags;
+    assemble(cls, code);
+    return std::ranges::count(count(cls).listing, '[');
+  };
+  EXPECT_EQ(rows("aload_0\n dup\n getfield Test.x I\n pop\n pop\n return", kAccPublic, 0), 0);
+  EXPECT_EQ(rows("aload_0\n getfield Test.x I\n ireturn", kAccPublic | kAccStatic, 0), 1) << "local 0 is an argument";
+  EXPECT_EQ(rows("aload_1\n getfield Test.x I\n ireturn", kAccPublic, 0), 1);
+  EXPECT_EQ(rows("aload_1\n astore_0\n aload_0\n getfield Test.x I\n ireturn", kAccPublic, 0), 1);
+  EXPECT_EQ(rows("aload_0\n getfield Test.y I\n ireturn", kAccPublic, 0), 1) << "not declared here";
+  EXPECT_EQ(rows("aload_0\n getfield Other.x I\n ireturn", kAccPublic, 0), 1);
+  EXPECT_EQ(rows("aload_0\n getfield Test.x I\n ireturn", kAccPublic, kAccStatic), 1) << "the wrong kind of field";
+}
+
+TEST(CountingPass, PadsOfAMethodWithACountShareTheirEnd) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, "iload_0\n ifeq done\n iload_0\n iload_0\n idiv\n iload_0\n idiv\n pop\n done: iconst_0\n ireturn");
+  EXPECT_EQ(count(cls).listing,
+            "iconst_2 istore iload_0 ifeq iinc iload_0 iload_0 idiv iload_0 idiv pop iinc iconst_0 iload i2l bipush "
+            "leaf ireturn iload i2l bipush leaf athrow iinc goto iinc goto [12..13->38][14..15->44]");
+}
+
 // 101 divisions in 303 instructions: every instruction would be compared with 101 rows.
 TEST(CountingPass, ALongMethodThatMayThrowAnywhereHasOnePad) {
   TestClass cls;
