@@ -59,6 +59,10 @@ bool may_initialize_class(const Code& code, Instruction insn) {
          code.owner().pool().member(insn.pool_index()).class_name != code.owner().name();
 }
 
+StubFrame leaving_frame(bool in_constructor) {
+  return in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
+}
+
 // As a range to be covered; its handler is chosen place by place.
 Handler whole_method(const Code& code) {
   return {.start = Pc(0), .end = Pc(code.length()), .handler = Pc(0), .catch_type = PoolIndex(0)};
@@ -90,6 +94,7 @@ Result<void> CountingPass::apply(CodeEditor& code, const MethodToCount& method, 
   calls_of_flat_ = method.of_jdk ? &kFlatCallsOfJdk : &kFlatCalls;
   pads_.clear();
   leaving_pads_.clear();
+  leaving_ends_.fill(std::nullopt);
   TRY(plan_.make(code.code(), code.stack_maps(), precision));
   find_calls(code.code(), counted);
   if (counted.sites.size() > kMaxSites) {
@@ -281,29 +286,38 @@ Target CountingPass::leaving_pad(CodeEditor& code, const Exposure& exposure) {
   for (const LeavingPad& pad : leaving_pads_) {
     if (pad.unexecuted == exposure.unexecuted && pad.in_constructor == in_constructor) return pad.stub;
   }
-  std::optional<Target> end;
-  if (!plan_.is_single_path() && exposure.unexecuted != 0) {
-    Exposure nothing_to_take_back = exposure;
-    nothing_to_take_back.unexecuted = 0;
-    end = leaving_pad(code, nothing_to_take_back);
+  StubId stub;
+  if (takes_back_ && !plan_.is_single_path()) {
+    const Target end = leaving_end(code, in_constructor);
+    const SnippetId snippet = code.snippet([&](CodeBuilder& b) { add_to_count(b, -exposure.unexecuted); });
+    stub = code.append_stub(leaving_frame(in_constructor), snippet, end);
+  } else {
+    stub = append_end(code, in_constructor, exposure.unexecuted);
   }
-  const SnippetId snippet = code.snippet([&](CodeBuilder& b) {
-    if (end) return add_to_count(b, -exposure.unexecuted);
-    // Before super() only the constant part was counted; behind it also what follows would have been.
-    const std::int32_t behind = in_constructor ? 0 : plan_.bytecodes_after_constructor_call();
-    finish(b, plan_.is_single_path() ? behind - exposure.unexecuted : 0);
-    b.op(Opcode::athrow);
-  });
-  const StubFrame frame = in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
-  leaving_pads_.push_back({.unexecuted = exposure.unexecuted,
-                           .in_constructor = in_constructor,
-                           .stub = code.append_stub(frame, snippet, end)});
-  return leaving_pads_.back().stub;
+  leaving_pads_.push_back({.unexecuted = exposure.unexecuted, .in_constructor = in_constructor, .stub = stub});
+  return stub;
 }
 
-// Where an exception goes that the method itself handles.
+Target CountingPass::leaving_end(CodeEditor& code, bool in_constructor) {
+  std::optional<StubId>& end = leaving_ends_[in_constructor ? 1 : 0];
+  if (!end) end = append_end(code, in_constructor, 0);
+  return *end;
+}
+
+StubId CountingPass::append_end(CodeEditor& code, bool in_constructor, std::int32_t unexecuted) {
+  // Before super() only the constant part was counted; behind it also what follows would have been.
+  const std::int32_t behind = in_constructor ? 0 : plan_.bytecodes_after_constructor_call();
+  const SnippetId snippet = code.snippet([&](CodeBuilder& b) {
+    finish(b, plan_.is_single_path() ? behind - unexecuted : 0);
+    b.op(Opcode::athrow);
+  });
+  return code.append_stub(leaving_frame(in_constructor), snippet);
+}
+
+// Where an exception goes that the method itself handles. C1 does not compile a method whose handler is reached by a
+// jump as well as by an exception, so all of them come by pads if one does.
 Target CountingPass::handler_pad(CodeEditor& code, const Exposure& exposure, Pc handler) {
-  if (exposure.unexecuted == 0) return handler;
+  if (!takes_back_) return handler;
   for (const Pad& pad : pads_) {
     if (pad.unexecuted == exposure.unexecuted && pad.handler == handler) return pad.stub;
   }
@@ -356,6 +370,9 @@ void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wan
 
 void CountingPass::insert_handlers(CodeEditor& code) {
   handlers_.clear();
+  const InstructionRange instructions = code.code().instructions();
+  takes_back_ = std::any_of(instructions.begin(), instructions.end(),
+                            [&](Instruction insn) { return plan_.exposure(insn.pc()).unexecuted != 0; });
   for (const Handler& original : code.handlers()) {
     // All of the range, for Thread.stop can throw anywhere.
     const auto all = [](const Exposure&) { return true; };

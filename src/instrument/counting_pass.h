@@ -37,7 +37,9 @@
 // the call throws.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -142,6 +144,9 @@ class CountingPass {
   void add_to_count(classfile::CodeBuilder& b, std::int32_t by) const;
   void finish_flat(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
   classfile::Target leaving_pad(classfile::CodeEditor& code, const Exposure& exposure);
+  // For pads, which jump there: what they have in common.
+  classfile::Target leaving_end(classfile::CodeEditor& code, bool in_constructor);
+  classfile::StubId append_end(classfile::CodeEditor& code, bool in_constructor, std::int32_t unexecuted);
   classfile::Target handler_pad(classfile::CodeEditor& code, const Exposure& exposure, classfile::Pc handler);
 
   const KnownMethods& known_;
@@ -152,6 +157,8 @@ class CountingPass {
   classfile::LocalIndex site_local_;
   classfile::LocalIndex node_local_;
   std::vector<Pad> pads_;
+  bool takes_back_ = false;  // somewhere an exception leaves what was counted already
+  std::array<std::optional<classfile::StubId>, 2> leaving_ends_;  // before super() or this(): the second
   std::vector<LeavingPad> leaving_pads_;  // few: one for each place in a block that an exception leaves from
   std::vector<classfile::Handler> handlers_;
 };

@@ -26,6 +26,16 @@ struct Counted {
   CountedMethod method;
 };
 
+std::vector<std::uint8_t> counted_class(TestClass& cls) {
+  const KnownMethods known;
+  FixedIds ids;
+  CountingPass pass(known, ids, Contexts::kTree);
+  CountedMethod counted;
+  const MethodToCount which = {.id = 7, .of_jdk = false, .precision = Precision::kPads};
+  return instrument::testing::rewritten(cls, [&](CodeEditor& code) { return pass.apply(code, which, counted); })
+      .value();
+}
+
 // Only what was inserted matters here: calls of SondeRT by name, everything else by mnemonic, on one line.
 Counted count(TestClass& cls, const KnownMethods& known = {}, Contexts contexts = Contexts::kTree) {
   FixedIds ids;
@@ -83,6 +93,34 @@ TEST(CountingPass, AFieldOfWhatMayBeNullOrElsewhereMayThrow) {
   EXPECT_EQ(rows("aload_0\n getfield Test.y I\n ireturn", kAccPublic, 0), 1) << "not declared here";
   EXPECT_EQ(rows("aload_0\n getfield Other.x I\n ireturn", kAccPublic, 0), 1);
   EXPECT_EQ(rows("aload_0\n getfield Test.x I\n ireturn", kAccPublic, kAccStatic), 1) << "the wrong kind of field";
+}
+
+// C1 compiles no method with a handler that is both.
+TEST(CountingPass, WhatIsReachedByAnExceptionIsNotReachedByAJump) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+      try:    iload_0
+              iload_0
+              idiv
+              iload_0
+              idiv
+              ireturn
+      caught: pop
+              iload_0
+              iload_0
+              irem
+              ireturn
+      .catch try caught caught)");
+  const classfile::testing::ParsedMethod method(counted_class(cls));
+  for (const ExceptionEntry& entry : method.code().exceptions()) {
+    bool falls_through = true;
+    for (const Instruction insn : method.code().instructions()) {
+      EXPECT_FALSE(insn.pc() == entry.handler && falls_through) << "into " << entry.handler.value();
+      EXPECT_FALSE(insn.opcode() == Opcode::goto_ && insn.branch_target() == entry.handler) << entry.handler.value();
+      falls_through = insn.opcode() != Opcode::goto_ && insn.opcode() != Opcode::athrow && !is_return(insn.opcode());
+    }
+  }
 }
 
 TEST(CountingPass, PadsOfAMethodWithACountShareTheirEnd) {

@@ -39,21 +39,28 @@ struct Instrumented {
   std::string handlers;  // the exception table
 };
 
-// What a pass makes of the first method; if it refuses, its message for code.
+// The class with what a pass makes of its first method.
 template <typename Apply>  // Result<void>(CodeEditor&)
-Instrumented instrumented(classfile::testing::TestClass& cls, Apply&& apply) {
+Result<std::vector<std::uint8_t>> rewritten(classfile::testing::TestClass& cls, Apply&& apply) {
   using namespace classfile;
   const std::vector<std::uint8_t> bytes = cls.bytes();
   const ClassFile parsed = ClassFile::parse(bytes).value();
   ClassEditor editor;
   editor.open(parsed);
-  if (const Result<void> applied = apply(*editor.edit(parsed.methods()[0]).value()); !applied.ok()) {
-    return {.code = applied.error().message, .handlers = ""};
-  }
+  TRY(apply(*editor.edit(parsed.methods()[0]).value()));
   const auto committed = editor.commit();
   EXPECT_TRUE(committed.ok()) << committed.error().to_string();
   const Bytes written = editor.write().value();
-  const classfile::testing::ParsedMethod method(std::vector<std::uint8_t>(written.begin(), written.end()));
+  return std::vector<std::uint8_t>(written.begin(), written.end());
+}
+
+// The same as text; if the pass refuses, its message for code.
+template <typename Apply>  // Result<void>(CodeEditor&)
+Instrumented instrumented(classfile::testing::TestClass& cls, Apply&& apply) {
+  using namespace classfile;
+  const auto written = rewritten(cls, apply);
+  if (!written.ok()) return {.code = written.error().message, .handlers = ""};
+  const classfile::testing::ParsedMethod method(*written);
   std::ostringstream code;
   for (const Instruction insn : method.code().instructions()) {
     const bool call = insn.opcode() == Opcode::invokestatic;
