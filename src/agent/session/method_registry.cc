@@ -65,7 +65,7 @@ std::uint32_t MethodRegistry::new_number(bool of_jdk) {
 
 std::uint32_t MethodRegistry::number_of(const std::string& name, bool of_jdk) {
   if (!may_come_again(of_jdk)) return new_number(of_jdk);
-  std::uint32_t& number = (numbers_ != nullptr ? *numbers_ : own_numbers_).of(name);
+  std::uint32_t& number = kept_numbers().of(name);
   if (number == 0) number = new_number(of_jdk);
   return number;
 }
@@ -85,7 +85,7 @@ std::uint32_t MethodRegistry::method_id(const Member& method, bool of_jdk, unsig
 void MethodRegistry::return_to(const classfile::ClassFile& cls) { class_name_ = name_without_number(cls.name()); }
 
 bool MethodRegistry::claim(std::uint32_t id, bool of_jdk, const CountedMethod& counted) {
-  return !may_come_again(of_jdk) || (numbers_ != nullptr ? *numbers_ : own_numbers_).claim(id, counted);
+  return !may_come_again(of_jdk) || kept_numbers().claim(id, counted);
 }
 
 std::uint32_t MethodRegistry::add_class(const classfile::ClassFile& cls, std::uint16_t flags) {

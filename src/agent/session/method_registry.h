@@ -57,6 +57,7 @@ class MethodRegistry final : public instrument::CalleeIds {
   std::uint32_t new_number(bool of_jdk);
   std::uint32_t number_of(const std::string& name, bool of_jdk);
   [[nodiscard]] bool may_come_again(bool of_jdk) const { return numbers_ != nullptr || !of_jdk; }
+  MethodNumbers& kept_numbers() { return numbers_ != nullptr ? *numbers_ : own_numbers_; }
   void seal(ByteWriter& record);
   void append(Bytes records);
   std::uint32_t number_of_callee(const classfile::MemberRef& method, const std::string& name);
