@@ -386,7 +386,7 @@ Overflow Reader::overflow_of(std::uint32_t tree_id) const {
 }
 
 std::uint64_t Reader::limit() const {
-  if (summary_.state != State::kRunning) return limit_;
+  if (!is_live()) return limit_;
   const std::uint64_t next = at<ArenaHeader>(0)->next.load(std::memory_order_acquire);  // pairs with Writer::new_chunk
   return std::min<std::uint64_t>(next, bytes_.size());
 }

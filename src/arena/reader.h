@@ -272,6 +272,8 @@ class Reader {
 
   std::optional<MappedFile> file_;
   Bytes bytes_;
+  // Whether there may be more than there was when the arena was opened: it is written from its first moment on.
+  [[nodiscard]] bool is_live() const { return summary_.state != State::kEnded; }
   // What lies behind belongs to no chunk, or is not in the file. While the JVM runs, more comes into use all the time,
   // and whatever a published pointer leads to is complete; so a walk asks again.
   [[nodiscard]] std::uint64_t limit() const;

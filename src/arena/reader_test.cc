@@ -375,6 +375,15 @@ TEST(ArenaReader, SeesWhatAWriterWritesAtOnce) {
   site->method_id = 1;
   EXPECT_THAT(contexts(*reader, 0, damage), ElementsAre("1 run 42 0 @0")) << "trees are read when they are walked";
   EXPECT_EQ(damage.count(), 0u) << testing::PrintToString(damage.notes());
+
+  // The JVM is still starting; the next node gets a chunk that did not exist when the arena was opened.
+  auto* later = reinterpret_cast<Node*>(writer.new_chunk(ChunkKind::kTree, 1, 4096) + 1);
+  later->method_id = 1;
+  later->parent_site = writer.address(site);
+  later->calls = 43;
+  site->child = writer.address(later);
+  EXPECT_THAT(contexts(*reader, 0, damage), ElementsAre("1 run 43 0 @0"));
+  EXPECT_EQ(damage.count(), 0u) << testing::PrintToString(damage.notes());
 }
 
 // What the fuzzer found once, and the seeds it starts from. Tests run in the root of the source tree.

@@ -78,9 +78,8 @@ class SampleWalk {
     };
     std::sort(callees_.begin(), callees_.end(), [&](const Pending& a, const Pending& b) { return key(a) > key(b); });
     // Its name may have come after the arena was opened; the next look will have it.
-    const bool is_live = reader_.summary().state == State::kRunning;
     for (const Pending& callee : callees_) {
-      if (is_live && reader_.find_method(node(callee.offset).method_id) == nullptr) continue;
+      if (reader_.is_live() && reader_.find_method(node(callee.offset).method_id) == nullptr) continue;
       pending_.push_back(callee);
     }
   }

@@ -167,7 +167,7 @@ class TreeWalk {
     if (method_id == 0) return;
     const MethodEntry* method = reader_.find_method(method_id);
     // Loaded since the arena was opened; the next look will have it.
-    if (method == nullptr && reader_.summary().state == State::kRunning) return;
+    if (method == nullptr && reader_.is_live()) return;
     const Counts counts = counts_at(record);
     Callee callee = {.depth = depth,
                      .method_id = method_id,
