@@ -76,7 +76,9 @@ class Case:
         samples = sampling["cpu_samples"] + sampling["wall_samples"]
         unloaded = {counter["name"]: counter["value"] for counter in status["counters"]}.get("FramesUnloaded", 0)
         self.note += f" {unloaded} frames without a name;"
-        self.check(f"{unloaded} frames of {samples} samples have no name", unloaded == 0)
+        # Beside other tests the decoder may come too late once; longer runs ask for none.
+        allowed = 1 if self.quick else 0
+        self.check(f"{unloaded} frames of {samples} samples have no name", unloaded <= allowed)
 
 
 def methods(report, key="total", value="samples"):

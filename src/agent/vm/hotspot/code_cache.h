@@ -100,6 +100,9 @@ class CodeCache {
   [[nodiscard]] std::uint32_t compile_id(std::uint64_t nmethod) const SIGNAL_SAFE {
     return load<std::uint32_t>(nmethod + layout_.nmethod_compile_id);
   }
+  [[nodiscard]] std::uint64_t method(std::uint64_t nmethod) const SIGNAL_SAFE {
+    return load<std::uint64_t>(nmethod + layout_.nmethod_method);
+  }
   // Where a frame returns to that will be deoptimized.
   [[nodiscard]] std::uint64_t deopt_handler(std::uint64_t nmethod) const SIGNAL_SAFE {
     return layout_.deopt_handler_is_offset ? nmethod + load<std::uint32_t>(nmethod + layout_.nmethod_deopt_handler)

@@ -31,6 +31,11 @@ class FrameCache {
             .size = static_cast<std::uint32_t>(rest >> 32)};
   }
 
+  // [agent] While no handler runs.
+  void clear() {
+    for (Entry& entry : entries_) entry.check.store(0, std::memory_order_relaxed);
+  }
+
   void remember(std::uint64_t pc, const Frame& frame) SIGNAL_SAFE {
     const std::uint64_t rest = std::uint64_t{frame.size} << 32 | frame.compile_id;
     Entry& entry = entries_[index_of(pc)];

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agent/sampler/raw_sample.h"
+#include "agent/vm/hotspot/code_cache.h"
 #include "agent/vm/hotspot/method_log.h"
 
 namespace sonde::agent::hotspot {
@@ -18,6 +19,14 @@ inline void note_method(RawSample& sample, MethodLog& log, std::uint64_t method,
   const std::uint64_t place = log.place_of(method, bcp);
   if (place != 0) return note_frame(sample, FrameKind::kLogged, place, bcp);
   note_frame(sample, FrameKind::kInterpreted, method, bcp);
+}
+
+// A frame of compiled code.
+inline void note_compiled(RawSample& sample, MethodLog& log, const CodeCache& cache, std::uint64_t nmethod,
+                          std::uint64_t pc) SIGNAL_SAFE {
+  const std::uint32_t compile_id = cache.compile_id(nmethod);
+  log.note_compilation(compile_id, cache.method(nmethod));
+  note_frame(sample, FrameKind::kCompiled, pc, compile_id);
 }
 
 }  // namespace sonde::agent::hotspot

@@ -66,7 +66,7 @@ bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
     }
     const std::uint64_t blob = cache_.blob_of(pc);
     if (blob == 0 || !cache_.is_nmethod(blob) || cache_.frame_size(blob) < 2) return false;
-    note_frame(sample_, FrameKind::kCompiled, pc, cache_.compile_id(blob));
+    note_compiled(sample_, methods_, cache_, blob, pc);
     const std::uint64_t next = unextended + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord;
     if (next <= sp) return false;
     sp = unextended = next;

@@ -122,9 +122,10 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   std::vector<StackFrame> frames;
   const std::uint64_t nmethod = cache_.blob_of(place.pc);
   if (nmethod == 0 || !cache_.is_nmethod(nmethod) || cache_.compile_id(nmethod) != place.compile_id) {
-    const auto known = method_by_compile_id_.find(place.compile_id);
-    if (known == method_by_compile_id_.end()) return {unloaded()};
-    return {{.method_id = known->second, .line = 0, .bci = 0}};
+    const std::uint64_t noted = log_.place_of_compilation(static_cast<std::uint32_t>(place.compile_id));
+    const std::uint32_t id = noted != 0 ? methods_.logged(noted).id : 0;
+    if (id == 0) return {unloaded()};
+    return {{.method_id = id, .line = 0, .bci = 0}};
   }
   const Layout& layout = cache_.layout();
   const auto add = [&](std::uint64_t address, std::int32_t bci) {
@@ -149,9 +150,7 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
     scope = static_cast<std::int32_t>(*caller);
   }
   // Native wrappers, and instructions nothing is known of.
-  if (frames.empty()) add(load<std::uint64_t>(nmethod + layout.nmethod_method), -1);
-  if (method_by_compile_id_.size() >= kMaxPlaces) method_by_compile_id_.clear();
-  method_by_compile_id_[place.compile_id] = frames.back().method_id;
+  if (frames.empty()) add(cache_.method(nmethod), -1);
   return frames;
 }
 

@@ -22,7 +22,7 @@ class HotspotDecoder final : public StackDecoder {
 
   void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override {
-    return (places_.size() + method_by_compile_id_.size()) * 96 + methods_.memory_bytes() + log_.memory_bytes();
+    return places_.size() * 96 + methods_.memory_bytes() + log_.memory_bytes();
   }
 
   // Any thread: classes were unloaded, or methods that were redefined are about to be freed.
@@ -55,9 +55,6 @@ class HotspotDecoder final : public StackDecoder {
   SampledMethods& names_;
   MethodTable methods_;
   std::unordered_map<Place, std::vector<StackFrame>, PlaceHash> places_;
-  // Code may be freed before it is decoded, as JDK 17's sweeper does between collections: then another place of the
-  // same compilation tells its method.
-  std::unordered_map<std::uint64_t, std::uint32_t> method_by_compile_id_;
   std::atomic<std::uint32_t> doubts_{0};
   std::uint32_t seen_doubts_ = 0;
 };

@@ -68,6 +68,7 @@ bool MethodLog::start(const Layout& layout) {
   }
   madvise(memory_, kSize, MADV_DONTNEED);
   for (Entry& entry : entries_) entry.sum.store(0, std::memory_order_relaxed);
+  for (auto& known : compilations_) known.store(0, std::memory_order_relaxed);
   end_.store(sizeof(Record));  // 0 is no place
   return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: written by [signal], read by [agent]. Names of interpreted methods, noted when a sample meets a method for
-// the first time. A redefinition frees old versions of methods without telling anybody, and other methods get their
-// addresses; while a method is on the stack of the thread that is sampled it cannot be freed, so then is the time.
+// Context: written by [signal], read by [agent]. Names of methods, noted when a sample meets a method for the first
+// time. A redefinition frees old versions of methods without telling anybody, and other methods get their addresses;
+// compiled code may be freed before it is decoded, as JDK 17's sweeper does between collections. While a method is on
+// the stack of the thread that is sampled it cannot be freed, so then is the time.
 //
 // A handler asks for the place of a method in the log. A table of known methods answers if what the method consists of
 // is still what was noted; otherwise the names are copied. Memory that may be gone is read by process_vm_readv, where a
@@ -41,6 +42,19 @@ class MethodLog {
   // [signal] The place of a method in the log, for a frame with this bytecode pointer (0: none); 0 if it is no method.
   std::uint64_t place_of(std::uint64_t method, std::uint64_t bcp) SIGNAL_SAFE;
 
+  // [signal] A frame of compiled code: what is its method?
+  void note_compilation(std::uint32_t compile_id, std::uint64_t method) SIGNAL_SAFE {
+    std::atomic<std::uint64_t>& known = compilations_[compile_id % kCompilations];
+    if (known.load(std::memory_order_relaxed) >> 32 == compile_id) return;
+    const std::uint64_t place = place_of(method, 0);
+    if (place != 0) known.store(std::uint64_t{compile_id} << 32 | place, std::memory_order_release);
+  }
+  // [agent] Its place; 0 if it was not noted, or too many were since.
+  [[nodiscard]] std::uint64_t place_of_compilation(std::uint32_t compile_id) const {
+    const std::uint64_t known = compilations_[compile_id % kCompilations].load(std::memory_order_acquire);
+    return known >> 32 == compile_id ? known & 0xffffffff : 0;
+  }
+
   // [agent] What was noted at a place that a sample has.
   struct Method {
     std::uint64_t method;
@@ -58,6 +72,7 @@ class MethodLog {
  private:
   static constexpr std::uint64_t kSize = 16 << 20;
   static constexpr std::size_t kEntries = 4096;
+  static constexpr std::size_t kCompilations = 16384;
   static constexpr std::size_t kTexts = 4;  // class, name, descriptor, source file
   static constexpr std::uint64_t kMaxText = 4096;
 
@@ -106,6 +121,7 @@ class MethodLog {
   std::atomic<std::uint64_t> end_{0};
   std::atomic<std::uint64_t> epoch_{1};
   Entry entries_[kEntries];
+  std::atomic<std::uint64_t> compilations_[kCompilations] = {};  // compile id, place
 };
 
 }  // namespace sonde::agent::hotspot

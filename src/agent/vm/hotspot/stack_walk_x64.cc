@@ -179,7 +179,7 @@ class Walk : private StackCursor {
       pc = word(sp_ + load<std::uint32_t>(nmethod + layout_.nmethod_orig_pc));
     }
     // An interrupted instruction is marked by being one too large, so that it finds the scope it lies in.
-    note(FrameKind::kCompiled, is_top_ ? pc + 1 : pc, cache_.compile_id(nmethod));
+    note_compiled(sample_, *g_methods, cache_, nmethod, is_top_ ? pc + 1 : pc);
     if (pc_ == layout_.continuation_return) return end_virtual_thread();
     if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
     const auto size = static_cast<std::uint32_t>(cache_.frame_size(nmethod));
@@ -304,7 +304,10 @@ void check_walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sa
 }  // namespace
 
 void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
-void set_method_log(MethodLog& log) { g_methods = &log; }
+void set_method_log(MethodLog& log) {
+  g_methods = &log;
+  g_frames.clear();  // what is in it was noted in another log
+}
 void set_frozen_layout(const FrozenLayout& layout) { g_frozen = layout; }
 
 std::uint64_t walk_java_stack(ThreadSlot& slot, const void* ucontext, RawSample& sample) {
