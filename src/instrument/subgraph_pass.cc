@@ -33,7 +33,7 @@ constexpr MemberRef kResume{kRuntime, "resume", "(JJ)V"};
 constexpr MemberRef kAdd{kRuntime, "add", "(JJJ)V"};
 constexpr MemberRef kCall{kRuntime, "call", "(JI)V"};
 constexpr MemberRef kReflected{kRuntime, "reflected", "(Ljava/lang/Object;JI)V"};
-constexpr MemberRef kCallReceiver{kRuntime, "call", "(Ljava/lang/Object;JI)V"};
+constexpr MemberRef kCallObject{kRuntime, "call", "(Ljava/lang/Object;JI)V"};
 
 constexpr std::uint32_t kMostSlots = 32;
 
@@ -42,16 +42,11 @@ std::uint32_t slots_for(std::size_t call_sites) {
   return std::min(kMostSlots, std::bit_ceil(std::max(1U, static_cast<std::uint32_t>(call_sites))));
 }
 
-std::uint32_t argument_words(std::string_view descriptor) {
-  const auto parsed = MethodDescriptor::parse(descriptor);
-  return parsed ? parsed->parameter_slots() : 255;
-}
-
-// Puts the receiver of the call that follows on top of the stack once more.
-void push_receiver(CodeBuilder& b, std::uint32_t words) {
-  if (words == 0) {
+// Puts an object on top of the stack once more.
+void push_again(CodeBuilder& b, std::uint32_t depth) {
+  if (depth == 0) {
     b.op(Opcode::dup);
-  } else if (words == 1) {
+  } else if (depth == 1) {
     b.op(Opcode::dup2).op(Opcode::pop);
   } else {
     b.op(Opcode::dup2_x1).op(Opcode::pop2).op(Opcode::dup_x2);
@@ -60,8 +55,10 @@ void push_receiver(CodeBuilder& b, std::uint32_t words) {
 
 }  // namespace
 
-bool shows_receiver(Opcode opcode, std::string_view descriptor) {
-  return (opcode == Opcode::invokevirtual || opcode == Opcode::invokeinterface) && argument_words(descriptor) <= 2;
+std::uint32_t receiver_depth(Opcode opcode, std::string_view descriptor) {
+  const auto parsed = MethodDescriptor::parse(descriptor);
+  const bool has_receiver = opcode == Opcode::invokevirtual || opcode == Opcode::invokeinterface;
+  return parsed && has_receiver ? parsed->parameter_slots() : kDeepest + 1;
 }
 
 Result<void> SubgraphPass::apply(CodeEditor& code, const SubgraphMethod& method) {
@@ -121,17 +118,18 @@ void SubgraphPass::insert_counts(CodeEditor& code) {
 
 void SubgraphPass::insert_calls(CodeEditor& code) {
   for (const CallSite& call : plan_.call_sites()) {
-    const Instruction insn = code.code().at(call.pc);
-    const auto probe = method_.sites->probe_at(code.code(), insn);
-    if (!probe) continue;
-    const std::string_view descriptor = code.code().owner().pool().member(insn.pool_index()).descriptor;
+    const std::vector<CallSites::Probe> probes = method_.sites->probes_at(code.code(), code.code().at(call.pc));
+    if (probes.empty()) continue;
     code.before(call.pc, code.snippet([&](CodeBuilder& b) {
-      if (probe->kind != CallSites::Kind::kBound) push_receiver(b, argument_words(descriptor));
-      b.load(LocalType::kLong, node_local_).push(static_cast<std::int32_t>(probe->number));
-      switch (probe->kind) {
-        case CallSites::Kind::kBound: b.invoke_static(kCall); break;
-        case CallSites::Kind::kReceiver: b.invoke_static(kCallReceiver); break;
-        case CallSites::Kind::kHandle: b.invoke_static(kReflected); break;
+      for (const CallSites::Probe& probe : probes) {
+        if (probe.kind != CallSites::Kind::kBound) push_again(b, probe.depth);
+        b.load(LocalType::kLong, node_local_).push(static_cast<std::int32_t>(probe.number));
+        switch (probe.kind) {
+          case CallSites::Kind::kBound: b.invoke_static(kCall); break;
+          case CallSites::Kind::kReceiver:
+          case CallSites::Kind::kPassed: b.invoke_static(kCallObject); break;
+          case CallSites::Kind::kHandle: b.invoke_static(kReflected); break;
+        }
       }
     }));
   }

@@ -18,7 +18,8 @@
 // With bytecodes there is a count as in exact counting (counting_pass.h), of whole blocks, and add(node, count) at the
 // end.
 //
-// A receiver that is itself a handle of the callee goes to reflected(receiver, node, SITE) instead.
+// A receiver that is itself a handle of the callee goes to reflected(receiver, node, SITE) instead. An argument may be
+// of interest, too: then it stands where the receiver stands, with a SITE of its own.
 #pragma once
 
 #include <cstdint>
@@ -45,20 +46,24 @@ class CallSites {
     kBound,     // what is called does not depend on the receiver, or is not asked for
     kReceiver,  // the receiver's class decides
     kHandle,    // the receiver is a handle of the callee: java.lang.reflect.Method and the like
+    kPassed,    // an argument, of which the callee may call methods
   };
   struct Probe {
     std::uint32_t number;
     Kind kind;
+    std::uint32_t depth = 0;  // of its object on the stack, in words; at most kDeepest
   };
   // Of a call in the method at hand; none: this one is of no interest.
-  virtual std::optional<Probe> probe_at(const classfile::Code& code, classfile::Instruction call) = 0;
+  virtual std::vector<Probe> probes_at(const classfile::Code& code, classfile::Instruction call) = 0;
 
  protected:
   ~CallSites() = default;
 };
 
-// Whether a probe can have the receiver: at most two words of arguments lie on it.
-bool shows_receiver(classfile::Opcode opcode, std::string_view descriptor);
+// A probe can have an object with so many words on it.
+inline constexpr std::uint32_t kDeepest = 2;
+// Words of arguments, which lie on the receiver; more than kDeepest if the call has none.
+std::uint32_t receiver_depth(classfile::Opcode opcode, std::string_view descriptor);
 
 struct SubgraphMethod {
   std::uint32_t id;

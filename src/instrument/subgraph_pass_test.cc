@@ -20,12 +20,16 @@ using instrument::testing::instrumented;
 // Sites from 40 on.
 class AllSites final : public CallSites {
  public:
-  std::optional<Probe> probe_at(const Code& code, Instruction call) override {
+  std::vector<Probe> probes_at(const Code& code, Instruction call) override {
     const MemberRef callee = code.owner().pool().member(call.pool_index());
-    if (callee.name == "boring") return std::nullopt;
+    if (callee.name == "boring") return {};
+    if (callee.name == "takes")
+      return {{.number = next_++, .kind = Kind::kPassed, .depth = 0},
+              {.number = next_++, .kind = Kind::kPassed, .depth = 1}};
+    const std::uint32_t depth = receiver_depth(call.opcode(), callee.descriptor);
+    if (depth > kDeepest) return {{.number = next_++, .kind = Kind::kBound}};
     const bool is_handle = callee.class_name == "java/lang/reflect/Method";
-    const bool shows = shows_receiver(call.opcode(), callee.descriptor);
-    return Probe{.number = next_++, .kind = is_handle ? Kind::kHandle : shows ? Kind::kReceiver : Kind::kBound};
+    return {{.number = next_++, .kind = is_handle ? Kind::kHandle : Kind::kReceiver, .depth = depth}};
   }
 
  private:
@@ -139,6 +143,24 @@ TEST(SubgraphPass, AHandleTellsWhatItCalls) {
   EXPECT_EQ(instrumented(cls, method),
             "current lstore aconst_null aconst_null aconst_null dup2_x1 pop2 dup_x2 lload bipush reflected "
             "invokevirtual invokestatic iconst_0 ireturn ");
+}
+
+TEST(SubgraphPass, ArgumentsAreLookedAt) {
+  TestClass cls;
+  cls.max_stack = 2;
+  assemble(cls, R"(
+        aconst_null
+        aconst_null
+        invokestatic java/util/Objects.takes(Ljava/lang/Object;Ljava/lang/Object;)V
+        iconst_0
+        ireturn)");
+  AllSites sites;
+  SubgraphMethod method = kInner;
+  method.role = SubgraphRole::kFollowed;
+  method.sites = &sites;
+  EXPECT_EQ(instrumented(cls, method),
+            "current lstore aconst_null aconst_null dup lload bipush call dup2 pop lload bipush call "
+            "invokestatic iconst_0 ireturn ");
 }
 
 TEST(SubgraphPass, BytecodesAreCountedByBlocks) {

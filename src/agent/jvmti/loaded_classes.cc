@@ -130,12 +130,20 @@ bool LoadedClasses::is_subtype(ClassKey cls, ClassKey of) const {
 bool LoadedClasses::overrides_jdk(JNIEnv* jni, ClassKey cls, const DeclaredMethod& method) {
   const auto has_it = [&](ClassKey key) {
     return (classes_[key].is_of_jdk && classes_[key].name != "java/lang/Object" &&
-            declared(jni, key, method.name, method.descriptor) != nullptr) ||
+            declared(jni, key, method.name, method.descriptor) != nullptr &&
+            (!classes_[key].is_interface || is_for_callbacks(jni, key))) ||
            overrides_jdk(jni, key, method);
   };
   const ClassKey super = classes_[cls].super;
   const std::vector<ClassKey> interfaces = classes_[cls].interfaces;
   return (super != 0 && has_it(super)) || std::ranges::any_of(interfaces, has_it);
+}
+
+bool LoadedClasses::is_for_callbacks(JNIEnv* jni, ClassKey interface) {
+  const auto is_asked_for = [](const DeclaredMethod& method) {
+    return (method.access_flags & kAccAbstract) != 0 && method.name != "equals" && method.name != "hashCode";
+  };
+  return std::ranges::count_if(methods_of(jni, interface), is_asked_for) <= 2;
 }
 
 const DeclaredMethod* LoadedClasses::declared(JNIEnv* jni, ClassKey cls, std::string_view name,
@@ -151,21 +159,26 @@ LoadedClasses::Found LoadedClasses::find(JNIEnv* jni, ClassKey cls, std::string_
   for (ClassKey key = cls; key != 0; key = classes_[key].super) {
     if (const DeclaredMethod* method = declared(jni, key, name, descriptor)) return {.cls = key, .method = method};
   }
+  // The most specific one (JVMS 5.4.3.3).
+  Found best;
   for (ClassKey key = cls; key != 0; key = classes_[key].super) {
-    if (const Found found = find_default(jni, key, name, descriptor); found.cls != 0) return found;
+    const Found found = find_default(jni, key, name, descriptor);
+    if (found.cls != 0 && (best.cls == 0 || is_subtype(found.cls, best.cls))) best = found;
   }
-  return {};
+  return best;
 }
 
 LoadedClasses::Found LoadedClasses::find_default(JNIEnv* jni, ClassKey cls, std::string_view name,
                                                  std::string_view descriptor) {
+  Found best;
   const std::vector<ClassKey> interfaces = classes_[cls].interfaces;
   for (const ClassKey key : interfaces) {
     const DeclaredMethod* method = declared(jni, key, name, descriptor);
-    if (method != nullptr && has_code(*method)) return {.cls = key, .method = method};
-    if (const Found found = find_default(jni, key, name, descriptor); found.cls != 0) return found;
+    const Found found = method != nullptr && has_code(*method) ? Found{.cls = key, .method = method}
+                                                               : find_default(jni, key, name, descriptor);
+    if (found.cls != 0 && (best.cls == 0 || is_subtype(found.cls, best.cls))) best = found;
   }
-  return {};
+  return best;
 }
 
 std::vector<LoadedClasses::Found> LoadedClasses::implementations(JNIEnv* jni, ClassKey owner, std::string_view name,
@@ -177,9 +190,10 @@ std::vector<LoadedClasses::Found> LoadedClasses::implementations(JNIEnv* jni, Cl
   }
   for (ClassKey key = 1; key <= last(); ++key) {
     if (key == owner || !is_subtype(key, owner)) continue;
-    const DeclaredMethod* method = declared(jni, key, name, descriptor);
-    if (method != nullptr && has_code(*method) && (method->access_flags & kAccStatic) == 0)
-      found.push_back({.cls = key, .method = method});
+    // It may be inherited from a class that is not below the owner.
+    const Found own = find(jni, key, name, descriptor);
+    if (own.cls == 0 || !has_code(*own.method) || (own.method->access_flags & kAccStatic) != 0) continue;
+    if (std::ranges::find(found, own.cls, &Found::cls) == found.end()) found.push_back(own);
   }
   return found;
 }

@@ -57,7 +57,8 @@ class LoadedClasses {
   const std::vector<DeclaredMethod>& methods_of(JNIEnv* jni, ClassKey key);
   [[nodiscard]] bool is_subtype(ClassKey cls, ClassKey of) const;
 
-  // Whether a superclass or interface of the JDK, other than Object, has such a method.
+  // Whether a superclass of the JDK, other than Object, has such a method, or an interface of the JDK that is there to
+  // be called back.
   bool overrides_jdk(JNIEnv* jni, ClassKey cls, const DeclaredMethod& method);
 
   // The method that a call of this name on an object of this class runs, and where it is declared. Null if there is
@@ -72,6 +73,8 @@ class LoadedClasses {
 
  private:
   const DeclaredMethod* declared(JNIEnv* jni, ClassKey cls, std::string_view name, std::string_view descriptor);
+  // With one abstract method or two: Comparator or Iterator, not List.
+  bool is_for_callbacks(JNIEnv* jni, ClassKey interface);
   Found find_default(JNIEnv* jni, ClassKey cls, std::string_view name, std::string_view descriptor);
 
   jvmtiEnv* jvmti_;

@@ -83,27 +83,41 @@ void SubgraphReveal::add_class(JNIEnv* jni, jclass cls) {
   find_roots_in(jni, key);
   wait_for(key);
   if (const auto it = awaited_.find(classes_[key].name); it != awaited_.end()) {
-    const std::vector<NamedMethod> methods = std::move(it->second);
+    const std::vector<Awaited> awaited = std::move(it->second);
     awaited_.erase(it);
-    for (const NamedMethod& method : methods) call_on(jni, key, method);
+    for (const auto& [method, is_bound] : awaited) {
+      if (is_bound) {
+        call_on(jni, key, method);
+      } else {
+        call_any(jni, key, method.name, method.descriptor);
+      }
+    }
   }
-  if (!overridable_.empty()) {
-    for (const DeclaredMethod& method : classes_.methods_of(jni, key)) {
+  override_with(jni, key);
+  expand(jni);
+}
+
+// What it inherits may become what a call runs, too: from a class that does not know the interface.
+void SubgraphReveal::override_with(JNIEnv* jni, ClassKey cls) {
+  if (overridable_.empty()) return;
+  for (ClassKey owner = cls; owner != 0; owner = classes_[owner].super) {
+    for (const DeclaredMethod& method : classes_.methods_of(jni, owner)) {
       const auto it = overridable_.find(method.name + method.descriptor);
       if (it == overridable_.end()) continue;
       const bool overrides =
-          std::ranges::any_of(it->second, [&](const Overridable& o) { return classes_.is_subtype(key, o.owner); });
-      if (overrides) select(jni, {.cls = key, .method = &method});
+          std::ranges::any_of(it->second, [&](const Overridable& o) { return classes_.is_subtype(cls, o.owner); });
+      if (overrides) select(jni, {.cls = owner, .method = &method});
     }
   }
-  expand(jni);
 }
 
 void SubgraphReveal::meet(JNIEnv* jni, std::uint32_t site, jclass receiver) {
   urgency_ = Urgency::kNone;
   const SiteCall call = plan_.call_at(site);
   const ClassKey key = receiver == nullptr ? 0 : classes_.add(jni, receiver);
-  if (call.opcode == Opcode::invokedynamic) {
+  if (call.kind == instrument::CallSites::Kind::kPassed) {
+    if (key != 0) pass(jni, key, call);
+  } else if (call.opcode == Opcode::invokedynamic) {
     for (const NamedMethod& method : call.made) call_any(jni, method);
   } else if (key != 0) {
     call_on(jni, key, call.callee);
@@ -173,7 +187,7 @@ void SubgraphReveal::select(JNIEnv* jni, const LoadedClasses::Found& found) {
 
 void SubgraphReveal::call_bound(JNIEnv* jni, const NamedMethod& method) {
   const std::vector<ClassKey> keys = classes_.named(method.class_name);
-  if (keys.empty()) awaited_[method.class_name].push_back(method);
+  if (keys.empty()) awaited_[method.class_name].push_back({method, true});
   for (const ClassKey key : keys) call_on(jni, key, method);
 }
 
@@ -193,9 +207,30 @@ void SubgraphReveal::await_callbacks(JNIEnv* jni, ClassKey cls) {
   }
 }
 
+void SubgraphReveal::pass(JNIEnv* jni, ClassKey cls, const SiteCall& call) {
+  if (classes_[cls].is_of_jdk) return;
+  if (call.passed.as == "java/lang/Object") {
+    for (const NamedMethod& method : called_of_object(call.callee, call.passed.depth)) call_on(jni, cls, method);
+    return;
+  }
+  for (const ClassKey type : classes_.named(call.passed.as)) call_all_of(jni, type, cls);
+}
+
+void SubgraphReveal::call_all_of(JNIEnv* jni, ClassKey type, ClassKey receiver) {
+  if (type == 0 || classes_[type].name == "java/lang/Object") return;
+  const std::vector<DeclaredMethod> methods = classes_.methods_of(jni, type);
+  for (const DeclaredMethod& method : methods) {
+    if ((method.access_flags & kNotVirtual) == 0 && !method.name.starts_with("<"))
+      call_on(jni, receiver, {"", method.name, method.descriptor});
+  }
+  call_all_of(jni, classes_[type].super, receiver);
+  const std::vector<ClassKey> interfaces = classes_[type].interfaces;
+  for (const ClassKey interface : interfaces) call_all_of(jni, interface, receiver);
+}
+
 void SubgraphReveal::call_any(JNIEnv* jni, const NamedMethod& method) {
   const std::vector<ClassKey> keys = classes_.named(method.class_name);
-  if (keys.empty()) awaited_[method.class_name].push_back(method);
+  if (keys.empty()) awaited_[method.class_name].push_back({method, false});
   for (const ClassKey key : keys) call_any(jni, key, method.name, method.descriptor);
 }
 

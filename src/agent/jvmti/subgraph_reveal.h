@@ -58,6 +58,10 @@ class SubgraphReveal {
     std::string name;
     std::string descriptor;
   };
+  struct Awaited {
+    NamedMethod method;
+    bool is_bound;
+  };
   struct Selected {
     ClassKey cls;
     jmethodID method;
@@ -65,6 +69,8 @@ class SubgraphReveal {
 
   void find_roots_in(JNIEnv* jni, ClassKey key);
   [[nodiscard]] bool may_have_roots(std::string_view class_name) const;
+  // A class that comes: its methods may be what calls run that were met before.
+  void override_with(JNIEnv* jni, ClassKey cls);
   [[nodiscard]] bool is_eager() const { return options_.subgraph.scheme == arena::SubgraphScheme::kEager; }
   void select(JNIEnv* jni, const LoadedClasses::Found& found);
   void mark(ClassKey key) { changed_.insert(key); }
@@ -72,8 +78,12 @@ class SubgraphReveal {
   // Statically bound: the class by its name.
   void call_bound(JNIEnv* jni, const NamedMethod& method);
   void call_on(JNIEnv* jni, ClassKey receiver, const NamedMethod& method);
-  // An object is made: methods that the JDK may call back, where it is not followed.
+  // The JDK may call methods of an object where it is not followed: of one that is made, those of classes of the JDK
+  // and of interfaces that are for nothing else; of one that it is given, those of the parameter.
   void await_callbacks(JNIEnv* jni, ClassKey cls);
+  void pass(JNIEnv* jni, ClassKey cls, const SiteCall& call);
+  // Methods of a class of the JDK and all that it inherits, as an object of this class has them.
+  void call_all_of(JNIEnv* jni, ClassKey type, ClassKey receiver);
   // Whatever a virtual call may run.
   void call_any(JNIEnv* jni, const NamedMethod& method);
   void call_any(JNIEnv* jni, ClassKey owner, std::string_view name, std::string_view descriptor);
@@ -92,7 +102,7 @@ class SubgraphReveal {
   std::unordered_set<ClassKey> in_change_;
   Urgency urgency_ = Urgency::kNone;
   std::unordered_set<std::string> found_roots_;
-  std::unordered_map<std::string, std::vector<NamedMethod>> awaited_;      // by the name of a class that is not loaded
+  std::unordered_map<std::string, std::vector<Awaited>> awaited_;          // by the name of a class that is not loaded
   std::unordered_map<std::string, std::vector<Overridable>> overridable_;  // by name and descriptor
   // What call_any has seen, by owner, name and descriptor: the classes of what it may run.
   std::unordered_map<std::string, std::vector<ClassKey>> any_called_;

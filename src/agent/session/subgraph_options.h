@@ -12,7 +12,7 @@ namespace sonde::agent {
 
 // Methods of the JDK in a subgraph.
 enum class JdkMethods : std::uint8_t {
-  kOpaque,    // left as they are: their time is their caller's, what they call back is found if it was made here
+  kOpaque,  // left as they are: their time is their caller's, what they call back is found if it is made or passed here
   kFollowed,  // instrumented to find what they call back, but not measured
   kMeasured,
 };

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/subgraph_plan.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -14,15 +11,7 @@ using instrument::SubgraphRole;
 
 namespace {
 
-// Classes of the JDK that nobody can extend: a call of theirs runs their own methods.
-constexpr std::array<std::string_view, 12> kFinalClasses = {
-    "java/lang/String", "java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/Integer",
-    "java/lang/Long",   "java/lang/Double",        "java/lang/Character",    "java/lang/Boolean",
-    "java/lang/Class",  "java/util/Optional",      "java/lang/Byte",         "java/lang/Float"};
-
-bool is_named_like_jdk(std::string_view name) {
-  return name.starts_with("java/") || name.starts_with("jdk/") || name.starts_with("sun/");
-}
+constexpr std::uint32_t kMostProbes = 3;  // of one call
 
 std::string key_of(std::string_view name, std::string_view descriptor) { return std::string(name).append(descriptor); }
 
@@ -56,7 +45,7 @@ std::vector<NamedMethod> methods_made(const ClassFile& cls, PoolIndex dynamic) {
 
 CallSites::Kind kind_of(Opcode opcode, const MemberRef& callee) {
   using Kind = CallSites::Kind;
-  if (!instrument::shows_receiver(opcode, callee.descriptor)) return Kind::kBound;
+  if (instrument::receiver_depth(opcode, callee.descriptor) > instrument::kDeepest) return Kind::kBound;
   const bool is_handle = (callee.class_name == "java/lang/reflect/Method" && callee.name == "invoke") ||
                          (callee.class_name == "java/lang/reflect/Constructor" && callee.name == "newInstance") ||
                          (callee.class_name == "java/lang/invoke/MethodHandle" && callee.name.starts_with("invoke"));
@@ -152,43 +141,57 @@ void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod
       {.is_leaf = false, .constant_bytecodes = 0, .first_line = line, .sites = {{.pc = 0, .line = line}}});
 }
 
-std::optional<SubgraphPlan::Probe> SubgraphPlan::probe_at(const Code& code, Instruction insn) {
-  if (const auto known = current_->sites.find(insn.pc().value()); known != current_->sites.end()) {
-    const SiteCall& call = sites_[known->second];
-    const bool is_settled = call.kind == Kind::kBound && site_bytes_[known->second] == 0;
-    return is_settled ? std::nullopt : std::optional(Probe{known->second, call.kind});
+std::vector<SubgraphPlan::Probe> SubgraphPlan::probes_at(const Code& code, Instruction insn) {
+  std::vector<Probe> probes;
+  std::uint32_t key = insn.pc().value() * kMostProbes;
+  for (SiteCall& call : calls_at(code, insn)) {
+    if (const auto probe = probe_of(key++, std::move(call))) probes.push_back(*probe);
   }
-  auto call = call_at(code, insn);
-  if (!call || sites_.size() >= kMaxSites) return std::nullopt;
-  const auto number = static_cast<std::uint32_t>(sites_.size());
-  site_bytes_[number] = 1;
-  current_->sites.emplace(insn.pc().value(), number);
-  const Probe probe{.number = number, .kind = call->kind};
-  sites_.push_back(std::move(*call));
+  return probes;
+}
+
+std::optional<SubgraphPlan::Probe> SubgraphPlan::probe_of(std::uint32_t key, SiteCall call) {
+  const std::uint32_t depth = call.kind == Kind::kPassed ? call.passed.depth
+                              : call.kind == Kind::kBound
+                                  ? 0
+                                  : instrument::receiver_depth(call.opcode, call.callee.descriptor);
+  if (const auto known = current_->sites.find(key); known != current_->sites.end()) {
+    const bool is_settled = call.kind == Kind::kBound && site_bytes_[known->second] == 0;
+    return is_settled ? std::nullopt : std::optional(Probe{known->second, call.kind, depth});
+  }
+  if (sites_.size() >= kMaxSites) return std::nullopt;
+  const Probe probe{.number = static_cast<std::uint32_t>(sites_.size()), .kind = call.kind, .depth = depth};
+  site_bytes_[probe.number] = 1;
+  current_->sites.emplace(key, probe.number);
+  sites_.push_back(std::move(call));
   return probe;
 }
 
-std::optional<SiteCall> SubgraphPlan::call_at(const Code& code, Instruction insn) const {
+std::vector<SiteCall> SubgraphPlan::calls_at(const Code& code, Instruction insn) const {
   const MemberRef callee = code.owner().pool().member(insn.pool_index());
   SiteCall call{.caller = current_class_,
                 .opcode = insn.opcode(),
                 .kind = kind_of(insn.opcode(), callee),
-                .callee = {std::string(callee.class_name), std::string(callee.name), std::string(callee.descriptor)},
-                .made = {}};
-  if (call.opcode == Opcode::invokedynamic) {
-    call.made = methods_made(code.owner(), insn.pool_index());
-    if (call.made.empty()) return std::nullopt;
-    return call;
+                .callee = {std::string(callee.class_name), std::string(callee.name), std::string(callee.descriptor)}};
+  if (call.opcode == Opcode::invokedynamic) call.made = methods_made(code.owner(), insn.pool_index());
+  std::vector<SiteCall> calls;
+  if (is_of_interest(call)) calls.push_back(call);
+  if (options_.jdk != JdkMethods::kOpaque) return calls;
+  call.kind = Kind::kPassed;
+  for (PassedObject& passed : objects_passed_to_jdk(call.callee)) {
+    call.passed = std::move(passed);
+    calls.push_back(call);
   }
-  return is_of_interest(call) ? std::optional(std::move(call)) : std::nullopt;
+  return calls;
 }
 
 bool SubgraphPlan::is_of_interest(const SiteCall& call) const {
+  if (call.opcode == Opcode::invokedynamic) return !call.made.empty();
   const std::string& owner = call.callee.class_name;
   if (owner.starts_with("[") || (owner == "java/lang/Object" && call.callee.name == "<init>")) return false;
   if (options_.jdk != JdkMethods::kOpaque || !is_named_like_jdk(owner)) return true;
   const bool is_bound = call.opcode == Opcode::invokestatic || call.opcode == Opcode::invokespecial;
-  return !is_bound && std::ranges::find(kFinalClasses, owner) == kFinalClasses.end();
+  return !is_bound && !is_final_in_jdk(owner);
 }
 
 void SubgraphPlan::count_failure(const Error& error) {

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "agent/session/jdk_callbacks.h"
 #include "agent/session/method_registry.h"
 #include "agent/session/subgraph_options.h"
 #include "arena/writer.h"
@@ -20,20 +21,14 @@
 
 namespace sonde::agent {
 
-// A method by its names.
-struct NamedMethod {
-  std::string class_name;
-  std::string name;
-  std::string descriptor;
-};
-
 // What is called at a call site.
 struct SiteCall {
   std::uint32_t caller = 0;  // the key of the class that has the site
   classfile::Opcode opcode{};
   instrument::CallSites::Kind kind{};
   NamedMethod callee;
-  std::vector<NamedMethod> made;  // invokedynamic: methods that the object it makes will call
+  std::vector<NamedMethod> made{};  // invokedynamic: methods that the object it makes will call
+  PassedObject passed{};            // kPassed
 };
 
 class SubgraphPlan final : private instrument::CallSites {
@@ -74,7 +69,7 @@ class SubgraphPlan final : private instrument::CallSites {
   struct SelectedMethod {
     instrument::SubgraphRole role;
     std::uint32_t id = 0;                                    // in the arena; 0 until it is instrumented
-    std::unordered_map<std::uint32_t, std::uint32_t> sites;  // by pc
+    std::unordered_map<std::uint32_t, std::uint32_t> sites;  // by pc, with room for kMostProbes at each
   };
   struct SelectedClass {
     std::uint32_t record = 0;  // in the arena; 0 until something is instrumented
@@ -85,9 +80,11 @@ class SubgraphPlan final : private instrument::CallSites {
   std::optional<Bytes> rewrite(std::uint32_t cls, Bytes original, bool of_jdk);
   Result<void> instrument(const classfile::Member& method, SelectedMethod& selected, bool of_jdk);
   void record(const classfile::Member& method, const classfile::Code& code, SelectedMethod& selected, bool of_jdk);
-  std::optional<Probe> probe_at(const classfile::Code& code, classfile::Instruction call) override;
-  std::optional<SiteCall> call_at(const classfile::Code& code, classfile::Instruction call) const;
+  std::vector<Probe> probes_at(const classfile::Code& code, classfile::Instruction call) override;
+  // The call itself, if it is of interest, and the objects that it passes.
+  [[nodiscard]] std::vector<SiteCall> calls_at(const classfile::Code& code, classfile::Instruction call) const;
   [[nodiscard]] bool is_of_interest(const SiteCall& call) const;
+  std::optional<Probe> probe_of(std::uint32_t key, SiteCall call);
   void count_failure(const Error& error);
 
   arena::Writer& arena_;

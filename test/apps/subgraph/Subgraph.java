@@ -5,9 +5,15 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
+import java.util.AbstractCollection;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.IntBinaryOperator;
 import java.util.function.IntUnaryOperator;
 
@@ -57,6 +63,110 @@ public final class Subgraph {
     }
   }
 
+  /** Loaded late as well, and more than two words are passed: the receiver is not looked at. */
+  abstract static class Wide {
+    abstract int wide(int n, long m, int k);
+  }
+
+  static final class First extends Wide {
+    @Override
+    int wide(int n, long m, int k) {
+      return n + k;
+    }
+  }
+
+  static final class Second extends Wide {
+    @Override
+    int wide(int n, long m, int k) {
+      return n - k;
+    }
+  }
+
+  interface Sized {
+    int sized(int n, long m, int k);
+  }
+
+  /** Does not know the interface that a class below it implements. */
+  static class Plain {
+    public int sized(int n, long m, int k) {
+      return n * k;
+    }
+  }
+
+  static final class Both extends Plain implements Sized {}
+
+  interface Top {
+    default int chosen(int n) {
+      return neverCalled(n);
+    }
+  }
+
+  interface Bottom extends Top {
+    @Override
+    default int chosen(int n) {
+      return n + 3;
+    }
+  }
+
+  static final class Diamond implements Top, Bottom {}
+
+  /** Made outside of the root; the JDK calls its methods. */
+  static final class Key {
+    private final int size;
+
+    Key(int size) {
+      this.size = size;
+    }
+
+    @Override
+    public int hashCode() {
+      return size;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key && ((Key) other).size == size;
+    }
+
+    @Override
+    public String toString() {
+      return "key";
+    }
+  }
+
+  static final class BySize implements Comparator<Key> {
+    @Override
+    public int compare(Key a, Key b) {
+      return a.size - b.size;
+    }
+  }
+
+  static final class Numbers extends AbstractCollection<Integer> {
+    @Override
+    public int size() {
+      return 2;
+    }
+
+    @Override
+    public Iterator<Integer> iterator() {
+      return new Each();
+    }
+  }
+
+  static final class Each implements Iterator<Integer> {
+    private int next;
+
+    @Override
+    public boolean hasNext() {
+      return next < 2;
+    }
+
+    @Override
+    public Integer next() {
+      return next++;
+    }
+  }
+
   static class Base {
     Base(int n) {
       if (n % 2 == 0) throw new IllegalStateException();
@@ -75,10 +185,19 @@ public final class Subgraph {
 
   static final Shape[] SHAPES = {new Square(), new Circle()};
   static final IntUnaryOperator MADE_OUTSIDE = n -> Subgraph.inLambda(n);
+  static final Consumer<Integer> TAKES = n -> Subgraph.taken(n);
+  static final Key[] KEYS = {new Key(0), new Key(1)};
+  static final Key OTHER = new Key(1);
+  static final Comparator<Key> BY_SIZE = new BySize();
+  static final Map<Key, Integer> TABLE = new HashMap<>();
+  static final List<Integer> LIST = List.of(1, 2);
+  static final Numbers NUMBERS = new Numbers();
+  static final Diamond DIAMOND = new Diamond();
   static final Method REFLECTED;
   static final MethodHandle HANDLE;
 
   static {
+    for (Key key : KEYS) TABLE.put(key, key.size);
     try {
       REFLECTED = Subgraph.class.getDeclaredMethod("reflected", int.class);
       HANDLE = MethodHandles.lookup().findStatic(Subgraph.class, "handled", MethodType.methodType(int.class, int.class));
@@ -160,6 +279,27 @@ public final class Subgraph {
     return made.applyAsInt(n, 1) + MADE_OUTSIDE.applyAsInt(n);
   }
 
+  static void taken(int n) {}
+
+  static int callbacks(int n) {
+    final Map<Key, Integer> sorted = new TreeMap<>(BY_SIZE);
+    for (Key key : KEYS) sorted.put(key, n);
+    LIST.forEach(TAKES);
+    final StringBuilder text = new StringBuilder("a ").append((Object) OTHER);
+    return sorted.size() + TABLE.get(OTHER) + ("a " + OTHER).length() + text.length() + new ArrayList<>(NUMBERS).size();
+  }
+
+  static Wide wide(int i) {
+    return i == 0 ? new First() : new Second();
+  }
+
+  static int wides(int n) {
+    int sum = 0;
+    for (int i = 0; i < 2; i++) sum += wide(i).wide(n, 1L, i);
+    final Sized sized = new Both();
+    return sum + sized.sized(n, 2L, 3) + DIAMOND.chosen(n);
+  }
+
   static int sorted(int n) {
     final List<Integer> list = new ArrayList<>(List.of(3, 1, 2));
     list.sort(
@@ -179,7 +319,7 @@ public final class Subgraph {
   static int task(int n) {
     try {
       int sum = inner(n) + shapes(n) + recursive(5) + odd(4) + Late.value(n) + lambdas(n) + reflection(n);
-      sum += many(n, 2L, 3.0, "four") + exceptions(n) + sorted(n);
+      sum += many(n, 2L, 3.0, "four") + exceptions(n) + sorted(n) + callbacks(n) + wides(n);
       if (n % 10 == 9) throw new IllegalStateException("every tenth");
       return sum;
     } catch (RuntimeException e) {
