@@ -182,6 +182,27 @@ def virtual_threads(bench):
     print(f"    {threads} threads: {count} samples of {bytecodes} bytecodes")
 
 
+def unequal_threads(bench):
+    """Each virtual thread has the samples that its own bytecodes make, however many others run: exactly, by construction."""
+    jdk = bench.jdks[-1]
+    if jdk.major < 21:
+        return
+    threads = 2000 if bench.quick else 20000
+    kinds = {"five": 172, "ten": 312, "twenty": 592, "forty": 1152}  # bytecodes of a thread
+    for parallelism in (1, 4):
+        options = ["-Xmx512m", f"-Djdk.virtualThreadScheduler.parallelism={parallelism}", "-cp", bench.stress / "classes21"]
+        command = [jdk.java, *options, "app.UnequalVirtualThreads", threads]
+        for granularity in (100, 150):
+            profile, (code, _) = bench.record(command, f"bytecode:granularity={granularity},jitter=0", "--no-jdk")
+            expect("exit code", code, 0)
+            found = collections.Counter()
+            for stack, count in samples(profile, None).items():
+                found[stack[0].partition("(")[0].rpartition(".")[2]] += count
+            for kind, bytecodes in kinds.items():
+                name = f"samples of {threads // 4} threads of {bytecodes} bytecodes, one every {granularity}"
+                expect(name, found[kind], threads // 4 * (bytecodes // granularity))
+
+
 def killed(bench):
     """kill -9: samples taken until then are there."""
     out = bench.work / "killed.sonde"
@@ -260,7 +281,7 @@ def calibrate(bench):
     expect("exit code without a JDK", refused.code, 1)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, births, virtual_threads, killed, max_path, weights, calibrate)}
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, births, virtual_threads, unequal_threads, killed, max_path, weights, calibrate)}
 
 
 def main():
