@@ -9,7 +9,11 @@ namespace {
 
 constexpr jlong kForever = INT64_MAX / 2;  // SondeSampling.FOREVER
 
+constexpr std::uint64_t kMostQuickJitter = 1U << 20U;  // 31 + 20 bits fit a double: SondeSampling.moduloJitter
+
 constexpr std::uint32_t kMostFrames = 16'000;  // there are not many more slots
+
+constexpr std::uint32_t kMark = 1U << 31U;  // SondeSampling.MARK
 
 BytecodeSampling* g_sampling = nullptr;  // for fill_slots_of, which the JVM calls without saying for whom
 
@@ -46,7 +50,9 @@ bool BytecodeSampling::bind_natives(JNIEnv* jni) {
 
 jlong BytecodeSampling::ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first,
                             jlong bytecodes) {
-  std::vector<std::uint32_t> sites(callers.begin(), callers.end());
+  std::vector<std::uint32_t> sites;
+  sites.reserve(callers.size() + 1);
+  for (const std::uint32_t site : callers) sites.push_back(site & ~kMark);
   sites.push_back(static_cast<std::uint32_t>(first));
   return user_agent_->sample(jni, thread, sites, bytecodes);
 }
@@ -75,7 +81,12 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
     jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, name, "J"), static_cast<jlong>(value));
   };
   set("granularity", options_.granularity * options_.scale());
-  set("jitter", options_.jitter * options_.scale());
+  const std::uint64_t jitter = options_.jitter * options_.scale();
+  set("jitter", jitter);
+  const bool is_quick = jitter != 0 && jitter <= kMostQuickJitter;
+  set("jitterPower", is_quick ? (std::uint64_t{1} << 32U) % jitter : 0);
+  jni->SetStaticDoubleField(runtime_, jni->GetStaticFieldID(runtime_, "jitterInverse", "D"),
+                            is_quick ? 1.0 / static_cast<double>(jitter) : 0.0);
   set("seed", options_.seed);
   set("siteTable", arena_.address(sites_.address()));
   jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"),
@@ -116,42 +127,37 @@ void BytecodeSampling::thread_goes_on(JNIEnv* jni, jobject thread) {
   if (region != 0) jni->SetLongField(thread, site_field_, region);
 }
 
-std::uint64_t BytecodeSampling::unsettled(JNIEnv* jni, jobject thread) const {
-  const jlong quota = jni->GetLongField(thread, quota_field_);
-  const jlong left = jni->GetLongField(thread, left_field_);
-  return quota > left ? static_cast<std::uint64_t>(quota - left) : 0;
+bool BytecodeSampling::add_rest(JNIEnv* jni, jobject thread, std::uint64_t tree, std::uint64_t arena::Node::*sum) {
+  const jlong rest = jni->GetLongField(thread, quota_field_) - jni->GetLongField(thread, left_field_);
+  arena::Node* root = rest <= 0 ? nullptr : root_of_thread(tree);
+  if (root == nullptr) return false;
+  __atomic_fetch_add(&(root->*sum), static_cast<std::uint64_t>(rest), __ATOMIC_RELAXED);
+  return true;
 }
 
 void BytecodeSampling::thread_ended(JNIEnv* jni, jobject thread, std::uint64_t tree) {
   if (!begun_) return;
-  const std::uint64_t rest = unsettled(jni, thread);
+  add_rest(jni, thread, tree, &arena::Node::bytecodes);
   const auto region = static_cast<std::uint64_t>(jni->GetLongField(thread, region_field_));
   jni->SetLongField(thread, left_field_, kForever);
   jni->SetLongField(thread, site_field_, static_cast<jlong>(kSink + sizeof(arena::Node)));
   jni->SetLongField(thread, region_field_, 0);
   if (region != 0) stacks_.release(region);
-  arena::Node* root = rest == 0 ? nullptr : root_of_thread(tree);
-  if (root != nullptr) __atomic_fetch_add(&root->bytecodes, rest, __ATOMIC_RELAXED);
 }
 
 void BytecodeSampling::settle_living(JNIEnv* jni) {
   if (!begun_) return;
-  for_each_thread(jni, [&](jthread thread) {
-    const std::uint64_t rest = unsettled(jni, thread);
-    const auto tree = static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
-    arena::Node* root = rest == 0 ? nullptr : root_of_thread(tree);
-    // The thread goes on and may settle by itself, so this is kept apart.
-    if (root != nullptr) __atomic_fetch_add(&root->calls, rest, __ATOMIC_RELAXED);
-  });
+  // The threads go on and may settle by themselves, so this is kept apart.
+  for_each_thread(jni, [&](jthread thread) { add_rest(jni, thread, tree_of(jni, thread), &arena::Node::calls); });
 }
 
 void BytecodeSampling::settle(JNIEnv* jni, jobject thread) {
-  const std::uint64_t rest = unsettled(jni, thread);
-  const auto tree = static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
-  arena::Node* root = rest == 0 ? nullptr : root_of_thread(tree);
-  if (root == nullptr) return;
-  __atomic_fetch_add(&root->bytecodes, rest, __ATOMIC_RELAXED);
+  if (!add_rest(jni, thread, tree_of(jni, thread), &arena::Node::bytecodes)) return;
   jni->SetLongField(thread, quota_field_, jni->GetLongField(thread, left_field_));
+}
+
+std::uint64_t BytecodeSampling::tree_of(JNIEnv* jni, jobject thread) const {
+  return static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
 }
 
 arena::Node* BytecodeSampling::root_of_thread(std::uint64_t tree) {

@@ -60,8 +60,10 @@ class BytecodeSampling {
   jlong ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first, jlong bytecodes);
 
  private:
-  // Bytecodes of a thread that are not in its call tree yet.
-  [[nodiscard]] std::uint64_t unsettled(JNIEnv* jni, jobject thread) const;
+  // Adds what a thread executed since its last sample to the root of its call tree. False if there is nothing to add,
+  // or no memory.
+  bool add_rest(JNIEnv* jni, jobject thread, std::uint64_t tree, std::uint64_t arena::Node::*sum);
+  [[nodiscard]] std::uint64_t tree_of(JNIEnv* jni, jobject thread) const;
   // The root of its call tree; if it has none, of one for all such threads; null if there is no memory.
   arena::Node* root_of_thread(std::uint64_t tree);
   template <typename Visit>

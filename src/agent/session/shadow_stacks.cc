@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::uint64_t kRegionsAtOnce = 64;
 // As in SondeSampling.
-constexpr std::uint64_t kUser = 0x3fff8;
-constexpr std::uint64_t kSeenCount = 0x3fffc;
+constexpr std::uint64_t kUser = 0x50000;
 static_assert(kBias % ShadowStacks::kRegion == 0 && kBiasStep % ShadowStacks::kRegion == 0,
               "a region is aligned whether or not addresses are biased");
 
@@ -22,8 +21,7 @@ std::uint64_t ShadowStacks::lease() {
   if (free_.empty() && !add_regions()) return 0;
   const std::uint64_t region = free_.back();
   free_.pop_back();
-  // What the last thread saw belongs to its own call tree.
-  *reinterpret_cast<std::uint32_t*>(region + bias_ + kSeenCount) = 0;
+  // What the last thread cached belongs to its own call tree.
   ++*reinterpret_cast<std::uint32_t*>(region + bias_ + kUser);
   return region;
 }

@@ -13,7 +13,7 @@ namespace sonde::agent {
 
 class ShadowStacks {
  public:
-  static constexpr std::uint64_t kRegion = 0x80000;
+  static constexpr std::uint64_t kRegion = 0x100000;
   static constexpr std::size_t kSlots = 0x10000 / 4 - 1;
 
   // `bias`: what SondeSampling adds to addresses.

@@ -21,22 +21,25 @@ import jdk.internal.vm.annotation.ForceInline;
 public final class SondeSampling {
   private SondeSampling() {}
 
-  // A region per thread (src/agent/session/shadow_stacks.h): slots; then what the last sample found, for each slot its
-  // content and the place in the tree it led to, and how many of these still hold; then a cache of steps in the tree.
-  static final long REGION_MASK = 0x7ffffL;
+  // A region per thread (src/agent/session/shadow_stacks.h): slots; then what the last sample found, a frame for each
+  // slot; then a cache of steps in the tree. A slot that a sample has seen is marked until its method calls again.
+  static final long REGION_MASK = 0xfffffL;
   static final long SLOTS_MASK = 0xffffL;
   static final int SLOT_SIZE = 4;
-  static final long PLACES = 0x10000L;
-  static final long SEEN = 0x30000L;
-  static final long SEEN_COUNT = 0x3fffcL;
-  static final long STEPS = 0x40000L;
-  static final int STEPS_MASK = 0x1fff;
+  static final int MARK = 1 << 31;
+  static final long FRAMES = 0x10000L;
+  static final int FRAME_SHIFT = 4;
+  static final int FRAME_PLACE = 0;
+  static final int FRAME_HASH = 8;
+  // How many threads had the region: what one of them cached is nothing to the next.
+  static final long USER = 0x50000L;
+  static final long STEPS = 0x80000L;
   static final int STEP_SHIFT = 5;
+  static final int STEP_BITS = 14;
   static final int STEP_NUMBER = 8;
   static final int STEP_USER = 12;
   static final int STEP_TO = 16;
-  // How many threads had the region: what one of them cached is nothing to the next.
-  static final long USER = 0x3fff8L;
+  static final int STEP_SAMPLES = 24;
 
   // A row per call site (src/agent/session/site_table.h).
   static final int ROW_SHIFT = 4;
@@ -48,6 +51,9 @@ public final class SondeSampling {
   // Set by the agent before SondeRT.on.
   static long granularity;
   static long jitter;
+  // 2^32 modulo jitter and 1 / jitter, to divide by it in less time; 0: it is too large for that.
+  static long jitterPower;
+  static double jitterInverse;
   static long seed;
   static int maxPath;
   static long siteTable;
@@ -195,20 +201,29 @@ public final class SondeSampling {
   private static long begin(Thread thread) {
     thread.$sondeRandom = mixed(seed * 0x9e3779b97f4a7c15L + thread.$sondePath) | 1;
     // Where threads are many and short, each is sampled with the right probability: the first interval is cut anywhere.
-    final long first = jitter == 0 ? granularity : 1 + random(thread, granularity);
+    final long first = jitter == 0 ? granularity : 1 + random(thread) % granularity;
     thread.$sondeQuota = first;
     return first;
   }
 
   private static long interval(Thread thread) {
-    return jitter == 0 ? granularity : granularity + random(thread, jitter);
+    return jitter == 0 ? granularity : granularity + moduloJitter(random(thread));
   }
 
-  /** From 0 to below bound; SplitMix64. */
-  private static long random(Thread thread, long bound) {
+  /** A loop that ran for long takes many of these at once, and a division of 64 bits takes longer than all the rest. */
+  private static long moduloJitter(long x) {
+    final double inverse = jitterInverse;
+    if (inverse == 0) return x % jitter;
+    final long low = (x >>> 32) * jitterPower + (x & 0xffffffffL); // the same modulo jitter, and a double can hold it
+    final long rest = low - (long) (low * inverse) * jitter;
+    return rest < 0 ? rest + jitter : rest < jitter ? rest : rest - jitter;
+  }
+
+  /** 63 bits; SplitMix64. */
+  private static long random(Thread thread) {
     final long state = thread.$sondeRandom + 0x9e3779b97f4a7c15L;
     thread.$sondeRandom = state;
-    return (mixed(state) >>> 1) % bound;
+    return mixed(state) >>> 1;
   }
 
   private static long mixed(long x) {
@@ -255,10 +270,21 @@ public final class SondeSampling {
     add(thread.$sondeRoot - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, spent);
     if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
     final long region = region(thread, slot);
-    final long place =
-        region == 0 ? find(thread.$sondeRoot, row(first)) : step(region, place(thread, region, slot), first);
-    final boolean isLeaf = SondeRT.Memory.U.getInt(row(first) + ROW_SITES) == 0;
-    add(isLeaf ? place + SondeRT.SITE_BYTECODES : place - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, samples);
+    if (region == 0) {
+      add(samplesAt(find(thread.$sondeRoot, row(first)), row(first)), samples);
+      return;
+    }
+    final int depth = depth(region, slot);
+    walk(thread, region, depth);
+    final int hash = pathHash(hashBelow(region, depth), first);
+    final long step = step(region, hash, placeBelow(thread, region, depth), first);
+    add(SondeRT.Memory.U.getLong(step + STEP_SAMPLES), samples);
+  }
+
+  /** Where samples of a method are counted; its place in the tree is a call site, or the record of a leaf. */
+  private static long samplesAt(long place, long row) {
+    final boolean isLeaf = SondeRT.Memory.U.getInt(row + ROW_SITES) == 0;
+    return isLeaf ? place + SondeRT.SITE_BYTECODES : place - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES;
   }
 
   /** The region of a slot; 0 for a method that began before the gate opened, of which no slot tells. */
@@ -325,23 +351,41 @@ public final class SondeSampling {
     return siteTable + SondeRT.BASE + ((long) site << ROW_SHIFT);
   }
 
-  /** The call site in the tree that the slots below this one lead to. Most of them are as in the last sample. */
-  private static long place(Thread thread, long region, long slot) {
+  /**
+   * Brings the frames of the last sample up to date with the slots. While a method waits for what it called, so do its
+   * callers: what is below a marked slot is as in the last sample.
+   */
+  private static void walk(Thread thread, long region, int depth) {
     final Unsafe u = SondeRT.Memory.U;
-    final int depth = depth(region, slot);
-    final int seen = u.getInt(region + SEEN_COUNT);
-    int i = 0;
-    while (i < depth && i < seen && u.getInt(region + SLOT_SIZE * i) == u.getInt(region + (SEEN + SLOT_SIZE * i))) ++i;
-    long place = i == 0 ? thread.$sondeRoot : u.getLong(region + (PLACES + 8 * (i - 1)));
-    if (i == depth) return place;
+    int i = depth;
+    while (i > 0 && u.getInt(region + SLOT_SIZE * (i - 1)) >= 0) --i;
+    long place = placeBelow(thread, region, i);
+    int hash = hashBelow(region, i);
     for (; i < depth; ++i) {
       final int number = u.getInt(region + SLOT_SIZE * i);
-      place = step(region, place, number);
-      u.putInt(region + (SEEN + SLOT_SIZE * i), number);
-      u.putLong(region + (PLACES + 8 * i), place);
+      hash = pathHash(hash, number);
+      place = u.getLong(step(region, hash, place, number) + STEP_TO);
+      u.putInt(region + SLOT_SIZE * i, number | MARK);
+      u.putInt(frame(region, i) + FRAME_HASH, hash);
+      u.putLong(frame(region, i) + FRAME_PLACE, place);
     }
-    u.putInt(region + SEEN_COUNT, depth);
-    return place;
+  }
+
+  private static long frame(long region, int i) {
+    return region + FRAMES + ((long) i << FRAME_SHIFT);
+  }
+
+  /** The call site in the tree that the first so many slots lead to. */
+  private static long placeBelow(Thread thread, long region, int depth) {
+    return depth == 0 ? thread.$sondeRoot : SondeRT.Memory.U.getLong(frame(region, depth - 1) + FRAME_PLACE);
+  }
+
+  private static int hashBelow(long region, int depth) {
+    return depth == 0 ? 0 : SondeRT.Memory.U.getInt(frame(region, depth - 1) + FRAME_HASH);
+  }
+
+  private static int pathHash(int callers, int number) {
+    return (callers + number) * 0x9e3779b1;
   }
 
   /** How many slots there are, no more than are to be kept. */
@@ -350,21 +394,23 @@ public final class SondeSampling {
     return depth >= maxPath ? maxPath - 1 : depth;
   }
 
-  /** From a call site in the tree to that of the method called there, or to the record of a leaf. */
-  private static long step(long region, long from, int number) {
+  /**
+   * The step from a call site in the tree to that of the method called there, or to the record of a leaf. Where it is
+   * cached depends on the slots alone: so the processor need not wait for one step to load the next.
+   */
+  private static long step(long region, int hash, long from, int number) {
     final Unsafe u = SondeRT.Memory.U;
-    final int hash = ((int) (from >>> 3) + number * 0x9e3779b1) & STEPS_MASK;
-    final long step = region + STEPS + ((long) hash << STEP_SHIFT);
+    final long step = region + STEPS + ((long) (hash >>> (32 - STEP_BITS)) << STEP_SHIFT);
     final int user = u.getInt(region + USER);
-    if (u.getLong(step) == from && u.getInt(step + STEP_NUMBER) == number && u.getInt(step + STEP_USER) == user) {
-      return u.getLong(step + STEP_TO);
+    if (u.getLong(step) != from || u.getInt(step + STEP_NUMBER) != number || u.getInt(step + STEP_USER) != user) {
+      final long to = find(from, row(number));
+      u.putLong(step, from);
+      u.putInt(step + STEP_NUMBER, number);
+      u.putInt(step + STEP_USER, user);
+      u.putLong(step + STEP_TO, to);
+      u.putLong(step + STEP_SAMPLES, samplesAt(to, row(number)));
     }
-    final long to = find(from, row(number));
-    u.putLong(step, from);
-    u.putInt(step + STEP_NUMBER, number);
-    u.putInt(step + STEP_USER, user);
-    u.putLong(step + STEP_TO, to);
-    return to;
+    return step;
   }
 
   /**
@@ -379,8 +425,10 @@ public final class SondeSampling {
     final Unsafe u = SondeRT.Memory.U;
     final int method = u.getInt(row + ROW_METHOD);
     final int sites = u.getInt(row + ROW_SITES);
-    if (sites == 0) return SondeRT.leafSite(from, method);
-    final long node = SondeRT.node(from, method, sites);
+    final boolean isFirst = u.getInt(from + SondeRT.BASE) == method; // of the callees of that site
+    if (sites == 0) return isFirst ? from : SondeRT.leafSite(from, method);
+    final long node =
+        isFirst ? u.getLong(from + (SondeRT.BASE + SondeRT.SITE_CHILD)) : SondeRT.node(from, method, sites);
     final long site = node + SondeRT.NODE_SITES + SondeRT.SITE_SIZE * u.getInt(row + ROW_INDEX);
     // The reader of the tree puts what a site with a native method calls under that method.
     final int callee = u.getInt(row + ROW_NATIVE);
