@@ -19,6 +19,8 @@ struct Contents {
   std::uint64_t contexts = 0;
   std::uint32_t depth = 0;
   std::uint64_t methods_called = 0;
+  std::uint64_t methods = 0;  // known, as are the classes
+  std::uint64_t classes = 0;
   double bytes_per_node = 0;  // of the arena
   std::uint64_t threads = 0;
   std::uint64_t groups = 0;  // call trees that several threads share
@@ -42,6 +44,8 @@ Contents contents_of(const profile::Profile& profile) {
     contents.threads_in_groups += 1 + thread.more;
   }
   const profile::Recording& recording = profile.recording;
+  contents.methods = std::max<std::uint64_t>(recording.known_methods, profile.methods.size() - 1);
+  contents.classes = std::max<std::uint64_t>(recording.known_classes, profile.classes.size() - 1);
   if (recording.arena_nodes != 0) {
     contents.bytes_per_node = static_cast<double>(recording.arena_bytes) / static_cast<double>(recording.arena_nodes);
   }
@@ -66,7 +70,7 @@ void print_text(const profile::Profile& profile, const Contents& contents, const
                                : fmt::format("; {} of these have {} threads together\n", grouped(contents.groups),
                                              grouped(contents.threads_in_groups));
   text += fmt::format("Methods   {} called of {} known, in {} classes\n", grouped(contents.methods_called),
-                      grouped(profile.methods.size() - 1), grouped(profile.classes.size() - 1));
+                      grouped(contents.methods), grouped(contents.classes));
   if (profile.counters.empty() && recording.damage_count == 0) text += "Losses    none\n";
   for (const std::string& note : recording.damage_notes) text += "damage    " + note + "\n";
   console.data(text);
@@ -86,8 +90,8 @@ void print_json(const profile::Profile& profile, const Contents& contents, const
   json["threads"] = contents.threads;
   json["call_trees"] = profile.threads.size();
   json["groups"] = contents.groups;
-  json["classes"] = profile.classes.size() - 1;
-  json["methods"] = profile.methods.size() - 1;
+  json["classes"] = contents.classes;
+  json["methods"] = contents.methods;
   json["methods_called"] = contents.methods_called;
   console.data(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }

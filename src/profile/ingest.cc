@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -97,7 +98,9 @@ class Ingest {
   Result<Profile> run() {
     profile_.recording = recording_of(reader_.summary());
     for (const auto& [id, value] : reader_.counters()) profile_.counters.push_back(counter_value(id, value));
-    add_methods();
+    profile_.recording.known_methods = reader_.methods().size();
+    profile_.recording.known_classes = reader_.classes().size();
+    method_by_entry_.resize(reader_.methods().size());
     add_trees();
     add_flat_blocks();
     std::unordered_map<std::uint32_t, Thread> threads = threads_by_tree();
@@ -129,33 +132,25 @@ class Ingest {
     if (value != 0) profile_.counters.push_back(counter_value(info_of(counter).id, value));
   }
 
-  void add_methods() {
-    std::unordered_map<std::uint32_t, ClassId> class_by_id;
-    for (const arena::ClassEntry& entry : reader_.classes()) class_by_id.emplace(entry.id, intern_class(entry));
-    method_by_entry_.reserve(reader_.methods().size());
-    for (const arena::MethodEntry& entry : reader_.methods()) {
-      ClassId cls;
-      if ((entry.flags & arena::kPseudo) != 0) {
-        cls = ClassId(0);
-      } else if (entry.class_id == 0) {
-        const std::uint16_t flags = is_named_like_jdk(entry.class_name) ? arena::kClassOfJdk : 0;
-        cls = intern_class({.id = 0, .flags = flags, .name = entry.class_name, .source_file = {}});
-      } else if (const auto it = class_by_id.find(entry.class_id); it != class_by_id.end()) {
-        cls = it->second;
-      } else if (!names_were_dropped()) {
-        damage_.add("method " + std::to_string(entry.id) + " is of no known class", 0);
-      }
-      if ((entry.flags & arena::kFunction) != 0) {
-        method_by_entry_.push_back(pseudo_method(function_name(entry)));
-        continue;
-      }
-      method_by_entry_.push_back(intern_method({.cls = cls,
-                                                .name = printable(entry.name),
-                                                .descriptor = printable(entry.descriptor),
-                                                .access_flags = entry.access_flags,
-                                                .first_line = entry.first_line,
-                                                .kind = kind_of(entry)}));
+  MethodId add_method(const arena::MethodEntry& entry) {
+    if ((entry.flags & arena::kFunction) != 0) return pseudo_method(function_name(entry));
+    return intern_method({.cls = class_of(entry),
+                          .name = printable(entry.name),
+                          .descriptor = printable(entry.descriptor),
+                          .access_flags = entry.access_flags,
+                          .first_line = entry.first_line,
+                          .kind = kind_of(entry)});
+  }
+
+  ClassId class_of(const arena::MethodEntry& entry) {
+    if ((entry.flags & arena::kPseudo) != 0) return ClassId(0);
+    if (entry.class_id == 0) {
+      const std::uint16_t flags = is_named_like_jdk(entry.class_name) ? arena::kClassOfJdk : 0;
+      return intern_class({.id = 0, .flags = flags, .name = entry.class_name, .source_file = {}});
     }
+    if (const arena::ClassEntry* cls = reader_.find_class(entry.class_id)) return intern_class(*cls);
+    if (!names_were_dropped()) damage_.add("method " + std::to_string(entry.id) + " is of no known class", 0);
+    return ClassId(0);
   }
 
   // Of "libjvm.so+0x8a3f20".
@@ -338,7 +333,10 @@ class Ingest {
   template <typename Context>
   MethodId method_of(const Context& context) {
     if (context.method != nullptr) {
-      return method_by_entry_[static_cast<std::size_t>(context.method - reader_.methods().data())];
+      std::optional<MethodId>& method =
+          method_by_entry_[static_cast<std::size_t>(context.method - reader_.methods().data())];
+      if (!method) method = add_method(*context.method);
+      return *method;
     }
     if (context.method_id == arena::kDeeperId) return pseudo_method(std::string(kDeeperName));
     return pseudo_method("[method " + std::to_string(context.method_id) + "]");
@@ -351,7 +349,7 @@ class Ingest {
   std::uint64_t ended_meanwhile_ = 0;
   std::unordered_map<std::string, ClassId> classes_;
   std::unordered_map<std::string, MethodId> methods_;
-  std::vector<MethodId> method_by_entry_;
+  std::vector<std::optional<MethodId>> method_by_entry_;  // of the reader; those that were met
   std::uint64_t folded_sites_ = 0;
   std::uint64_t cut_contexts_ = 0;
 };

@@ -122,6 +122,8 @@ struct Recording {
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_nodes = 0;  // what it has memory for: a context has a node in each tree it is in
   std::uint64_t arena_capacity = 0;
+  std::uint64_t known_methods = 0;  // whether or not they were called; 0: only those that were are known
+  std::uint64_t known_classes = 0;
   std::uint64_t damage_count = 0;  // places in the arena that made no sense and were left out
   std::vector<std::string> damage_notes;
   TimeSampling time_sampling;

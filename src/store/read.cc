@@ -77,6 +77,8 @@ Result<void> read_meta(Database& db, profile::Recording& recording, std::uint64_
                .arena_bytes = number["arena_bytes"],
                .arena_nodes = number["arena_nodes"],
                .arena_capacity = number["arena_capacity"],
+               .known_methods = number["known_methods"],
+               .known_classes = number["known_classes"],
                .damage_count = number["damage_count"],
                .damage_notes = lines_of(text["damage_notes"])};
   for (const auto& [key, value] : sampling_numbers(recording.time_sampling)) *value = number[std::string(key)];

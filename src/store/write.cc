@@ -59,6 +59,8 @@ Result<void> write_meta(Database& db, const Profile& profile) {
   TRY(number("arena_bytes", r.arena_bytes));
   TRY(number("arena_nodes", r.arena_nodes));
   TRY(number("arena_capacity", r.arena_capacity));
+  TRY(number("known_methods", r.known_methods));
+  TRY(number("known_classes", r.known_classes));
   TRY(number("damage_count", r.damage_count));
   TRY(text("damage_notes", joined(r.damage_notes)));
   TRY(number("nodes", profile.tree.size()));
