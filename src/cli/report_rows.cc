@@ -145,7 +145,7 @@ std::string rows_text(const ReportView& view, const Console& console) {
   const ShownRows shown = shown_rows(view);
   const std::string metric(profile::info_of(view.metric).label);
   std::vector<Cell> header = {"self"};
-  if (profile::is_sampled(view.profile, view.metric)) header.emplace_back("95 % sure");
+  if (profile::is_sampled(view.profile, view.metric)) header.emplace_back("99 % sure");
   header.emplace_back(metric);
   if (view.has_contexts()) header.insert(header.end(), {"total", metric});
   for (const Metric other : view.others) header.emplace_back(std::string(profile::info_of(other).label));

@@ -6,9 +6,8 @@
 
 namespace sonde::profile {
 
-Interval wilson_interval(std::uint64_t part, std::uint64_t whole) {
+Interval wilson_interval(std::uint64_t part, std::uint64_t whole, double z) {
   if (whole == 0) return {0, 1};
-  constexpr double z = 1.959964;  // 95 % of a normal distribution lie within
   const auto n = static_cast<double>(whole);
   const double p = std::min(1.0, static_cast<double>(part) / n);
   const double centre = p + z * z / (2 * n);

@@ -8,12 +8,18 @@ namespace {
 
 // Newcombe, "Two-sided confidence intervals for the single proportion" (1998), table I, method 3.
 TEST(WilsonInterval, IsThatOfTheLiterature) {
-  EXPECT_NEAR(wilson_interval(81, 263).low, 0.2553, 5e-5);
-  EXPECT_NEAR(wilson_interval(81, 263).high, 0.3662, 5e-5);
-  EXPECT_NEAR(wilson_interval(15, 148).low, 0.0624, 5e-5);
-  EXPECT_NEAR(wilson_interval(15, 148).high, 0.1605, 5e-5);
-  EXPECT_NEAR(wilson_interval(0, 20).high, 0.1611, 5e-5);
-  EXPECT_NEAR(wilson_interval(1, 29).low, 0.0061, 5e-5);
+  constexpr double k95 = 1.959964;
+  EXPECT_NEAR(wilson_interval(81, 263, k95).low, 0.2553, 5e-5);
+  EXPECT_NEAR(wilson_interval(81, 263, k95).high, 0.3662, 5e-5);
+  EXPECT_NEAR(wilson_interval(15, 148, k95).low, 0.0624, 5e-5);
+  EXPECT_NEAR(wilson_interval(15, 148, k95).high, 0.1605, 5e-5);
+  EXPECT_NEAR(wilson_interval(0, 20, k95).high, 0.1611, 5e-5);
+  EXPECT_NEAR(wilson_interval(1, 29, k95).low, 0.0061, 5e-5);
+}
+
+TEST(WilsonInterval, IsWiderTheSurerItIs) {
+  EXPECT_LT(wilson_interval(81, 263).low, 0.2553);
+  EXPECT_GT(wilson_interval(81, 263).high, 0.3662);
 }
 
 TEST(WilsonInterval, OfNothingIsEverything) {
