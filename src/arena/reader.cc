@@ -77,6 +77,7 @@ Result<Reader> Reader::open(const std::filesystem::path& file) {
     error.where.path = file.string();
     return error;
   }
+  if (reader->flat_offset_ != 0) mapped.expect_scattered_reads(reader->flat_offset_);
   reader->file_ = std::move(mapped);
   return reader;
 }

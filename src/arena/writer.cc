@@ -90,6 +90,8 @@ Result<void> Writer::map(const char* path, const Options& options) {
   if (memory == MAP_FAILED) return io_error("cannot map", path);
   memory_ = static_cast<std::uint8_t*>(memory);
   mapped_ = size;
+  // One page for each thread and plane is touched; reading ahead would make a hundred.
+  if (flat) madvise(memory_ + flat_offset, kFlatRegionSize, MADV_RANDOM);
   bias_ = options.address_bias;
   ArenaHeader& h = header();
   h.version = kVersion;

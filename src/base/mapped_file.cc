@@ -58,4 +58,9 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
+void MappedFile::expect_scattered_reads(std::size_t begin) const {
+  if (begin >= bytes_.size()) return;
+  madvise(const_cast<std::uint8_t*>(bytes_.data()) + begin, bytes_.size() - begin, MADV_RANDOM);  // advice only
+}
+
 }  // namespace sonde

@@ -29,6 +29,8 @@ class MappedFile {
   ~MappedFile();
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
+  // From `begin` on, a multiple of the size of a page, single pages will be read: the kernel need not read ahead.
+  void expect_scattered_reads(std::size_t begin) const;
 
  private:
   explicit MappedFile(Bytes bytes) : bytes_(bytes) {}
