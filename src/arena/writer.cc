@@ -29,12 +29,17 @@ Error io_error(const char* what, const char* path) {
 // Disk blocks for a range of a file. Where the file system has no fallocate, zeros are written: reserving must either
 // succeed for good or fail now.
 bool reserve_on_disk(int file, std::uint64_t begin, std::uint64_t end) {
-  if (fallocate(file, 0, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) == 0) return true;
+  int result = 0;
+  do {
+    result = fallocate(file, 0, static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return true;
   if (errno != EOPNOTSUPP) return false;
   static constexpr char kZeros[4096] = {};
   for (std::uint64_t at = begin; at < end;) {
     const ssize_t written =
         pwrite(file, kZeros, std::min<std::uint64_t>(sizeof kZeros, end - at), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     at += static_cast<std::uint64_t>(written);
   }
