@@ -36,6 +36,22 @@ class Case:
         done = execute([self.sonde, "ctl", program.pid, *words])
         self.check(f"ctl {words}: {done.stderr}", done.code == 0)
 
+    def record_twice(self, program, mode, runs, *options, meanwhile=lambda: None):
+        """The recording of so many runs, a stop, runs that are not in it, a start and as many runs again."""
+        with self.attach(program, mode, None, *options) as attached:
+            program.tell(f"run {runs}")
+            self.ctl(program, "stop", mode.split(":")[0])
+            program.tell("run 77")
+            self.ctl(program, "start", mode)
+            program.tell(f"run {runs}")
+            meanwhile()
+            return attached.end()
+
+    def expect_no_exact(self, program, because):
+        """Two modes that change the same classes cannot be on at once."""
+        refused = execute([self.sonde, "ctl", program.pid, "start", "exact"])
+        self.check(f"exact besides: {refused.stderr}", refused.code == 1 and because in refused.stderr)
+
 
 def samples_in(recording):
     try:

@@ -35,13 +35,7 @@ def counts(case):
                 sums = attached.end().sums()
             for name in COUNTED:
                 case.expect(f"{mode}: {name}", sums[name], expected[name])
-        with case.attach(program, "exact") as attached:
-            program.tell(f"run {RUNS}")
-            case.ctl(program, "stop", "exact")
-            program.tell("run 77")
-            case.ctl(program, "start", "exact")
-            program.tell(f"run {RUNS}")
-            sums = attached.end().sums()
+        sums = case.record_twice(program, "exact", RUNS).sums()
         for name in COUNTED:
             case.expect(f"twice: {name}", sums[name], tuple(2 * n for n in expected[name]))
         case.expect("exit code", program.end(), 0)
@@ -102,15 +96,9 @@ def bytecode(case):
             if options:
                 once = counted
                 case.expect("the same samples again", second.contexts(), first.contexts())
-        with case.attach(program, "bytecode:granularity=500", None, "--no-jdk") as attached:
-            program.tell(f"run {runs}")
-            case.ctl(program, "stop", "bytecode")
-            program.tell("run 77")
-            case.ctl(program, "start", "bytecode:granularity=500")
-            program.tell(f"run {runs}")
-            refused = execute([case.sonde, "ctl", program.pid, "start", "exact"])
-            case.check(f"exact besides: {refused.stderr}", refused.code == 1 and "mode bytecode" in refused.stderr)
-            total = sum(value[1] for value in attached.end().sums().values())
+        twice = case.record_twice(program, "bytecode:granularity=500", runs, "--no-jdk",
+                                  meanwhile=lambda: case.expect_no_exact(program, "mode bytecode"))  # fmt: skip
+        total = sum(value[1] for value in twice.sums().values())
         case.check(f"twice: {total} bytecodes, once {once}", abs(total - 2 * once) < 1e-4 * once)
         refused = execute([case.sonde, "attach", program.pid, "--mode", "bytecode:context=shadow", "-o", case.out])
         case.check(f"a shadow stack: {refused.stderr}", refused.code == 1 and "context=shadow" in refused.stderr)

@@ -4,7 +4,6 @@
 import time
 
 from case import RUNS, bytecodes_of
-from recordings import execute
 
 SUBGRAPH = {"Steady.work": (1, 0), "Steady.recurse": (465, 0), "Steady.half": (4, 2), "Steady$Pair.area": (5, 0),
             "Steady$Square.area": (6, 0), "Steady$Pair.<init>": (5, 0), "Steady$Square.<init>": (6, 0)}  # fmt: skip
@@ -37,16 +36,14 @@ def subgraph(case):
             program.tell(f"run {RUNS}")
             facts = attached.end().status()["subgraph"]["roots"][0]
             case.expect("region", (facts["calls"], facts["timed"]), (RUNS, RUNS))
-        with case.attach(program, "subgraph:root=Steady.half,time=off") as attached:
-            program.tell(f"run {RUNS}")
-            case.ctl(program, "stop", "subgraph")
-            program.tell("run 77")
-            case.ctl(program, "start", "subgraph:root=Steady.half,time=off")
-            program.tell(f"run {RUNS}")
-            refused = execute([case.sonde, "ctl", program.pid, "start", "exact"])
-            case.check(f"exact besides: {refused.stderr}", refused.code == 1 and "mode subgraph" in refused.stderr)
-            during = bytecodes_of(case, program, "during")
-            expect_subgraph(case, "twice", attached.end(), 2 * RUNS, {"Steady.half": (4, 2)})
+        during = {}
+
+        def meanwhile():
+            case.expect_no_exact(program, "mode subgraph")
+            during.update(bytecodes_of(case, program, "during"))
+
+        twice = case.record_twice(program, "subgraph:root=Steady.half,time=off", RUNS, meanwhile=meanwhile)
+        expect_subgraph(case, "twice", twice, 2 * RUNS, {"Steady.half": (4, 2)})
         program.tell("hold")
         for root in ("Steady.hold", "Steady.work", "Steady.hold"):
             with case.attach(program, f"subgraph:root={root}") as attached:
