@@ -3,22 +3,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
 
-#include "agent/jvmti/growing_pools.h"
 #include "agent/jvmti/jni_upcalls.h"
 #include "agent/jvmti/jvm.h"
 #include "agent/jvmti/method_handles.h"
-#include "agent/jvmti/subgraph_reveal.h"
+#include "agent/jvmti/subgraph_changes.h"
 #include "agent/jvmti/subgraph_runtime.h"
-#include "agent/sampler/own_thread.h"
 #include "agent/session/nowhere.h"
-#include "agent/session/untouched_classes.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -26,48 +22,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLongestWait = 1s;           // of a thread for its callee
-constexpr std::uint64_t kMostGivenUp = 10;  // batches: then nobody waits any more
-
 // What stays from one recording to the next. Never destroyed: callbacks may still run while the process exits.
 MethodNumbers& g_numbers = *new MethodNumbers;
 SubgraphRuntime g_runtime;
-
-// From start to stop. What belongs to the whole recording is SubgraphTiming's.
-struct Subgraph {
-  Subgraph(JavaVM* java_vm, jvmtiEnv* env, arena::Writer& writer, const Options& opts, SubgraphTrees& its_trees,
-           SubgraphPlan& its_plan, BatchCosts& its_costs)
-      : vm(java_vm),
-        jvmti(env),
-        arena(writer),
-        options(opts),
-        trees(its_trees),
-        plan(its_plan),
-        reveal(env, its_plan, opts),
-        costs(its_costs) {}
-
-  JavaVM* vm;
-  jvmtiEnv* jvmti;
-  arena::Writer& arena;
-  const Options& options;
-  SubgraphTrees& trees;
-  jclass virtual_thread = nullptr;  // global reference; null before JDK 21
-  OwnThread thread;                 // that changes classes
-
-  std::mutex mutex;  // guards what follows
-  std::condition_variable has_work;
-  std::condition_variable has_done;
-  SubgraphPlan& plan;
-  SubgraphReveal reveal;
-  std::uint64_t collecting = 1;  // the number of the batch that changes go to
-  std::uint64_t done = 0;
-  std::uint64_t given_up = 0;       // batches that threads did not wait for to the end
-  std::uint64_t last_given_up = 0;  // the number of the latest of these
-  bool is_ending = false;
-  bool has_ended = false;  // the thread that changes classes
-
-  BatchCosts& costs;  // of whoever changes classes: that thread, or the one that starts and stops
-};
 
 std::shared_mutex g_use;  // held shared by whoever uses it; guards what follows
 Subgraph* g_subgraph = nullptr;
@@ -113,23 +70,6 @@ jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
   const bool grown =
       use.get() != nullptr && use.get()->trees.grow(static_cast<std::uint64_t>(tree), static_cast<std::uint32_t>(size));
   return grown ? JNI_TRUE : JNI_FALSE;
-}
-
-// After something was revealed, now or by another thread: the thread that changes classes sets to work, and we wait for
-// it if we may.
-void hand_over(Subgraph& s, std::unique_lock<std::mutex>& lock) {
-  if (s.reveal.has_changed()) s.has_work.notify_one();
-  const SubgraphReveal::Urgency urgency = s.reveal.urgency();
-  if (urgency == SubgraphReveal::Urgency::kNone || s.is_ending) return;
-  if (!s.options.subgraph.wait || s.given_up >= kMostGivenUp) return;
-  const std::uint64_t batch = urgency == SubgraphReveal::Urgency::kNext ? s.collecting : s.collecting - 1;
-  const std::uint64_t begin = monotonic_ns();
-  if (!s.has_done.wait_for(lock, kLongestWait, [&] { return s.done >= batch || s.is_ending; })) {
-    if (batch > s.last_given_up) ++s.given_up;
-    s.last_given_up = std::max(s.last_given_up, batch);
-    s.arena.count(Counter::kSubgraphWaitsGivenUp);
-  }
-  s.arena.header().subgraph.waited_ns += monotonic_ns() - begin;
 }
 
 void JNICALL request(JNIEnv* jni, jclass, jint site, jclass receiver) {
@@ -222,83 +162,6 @@ void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   entry = {};
 }
 
-// --- the thread that changes classes ---
-
-void publish_costs(Subgraph& s) {
-  const BatchSummary all = s.costs.summary();
-  arena::SubgraphInfo& info = s.arena.header().subgraph;
-  info.batches = all.batches;
-  info.batch_ns = all.took.total;
-  info.batch_p99_ns = all.took.p99;
-  info.batch_max_ns = all.took.longest;
-  info.paused_ns = all.paused.total;
-  info.paused_p99_ns = all.paused.p99;
-  info.paused_max_ns = all.paused.longest;
-}
-
-// Without the lock: the JVM calls on_class_file_load.
-void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
-  std::vector<jclass> classes;
-  std::vector<ClassKey> alive;
-  {
-    const std::lock_guard lock(s.mutex);
-    for (const ClassKey key : keys) {
-      const jclass cls = s.reveal.classes().reference(jni, key);
-      if (cls == nullptr) continue;
-      if (!s.is_ending && !has_room_in_pool(s.jvmti, cls)) {
-        s.plan.refuse(key);
-        jni->DeleteLocalRef(cls);
-        continue;
-      }
-      classes.push_back(cls);
-      alive.push_back(key);
-    }
-  }
-  const bool changed = classes.empty() || retransform_batch(s.jvmti, classes, s.costs) == JVMTI_ERROR_NONE;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (!changed && s.jvmti->RetransformClasses(1, &classes[i]) != JVMTI_ERROR_NONE) {
-      const std::lock_guard lock(s.mutex);
-      s.plan.refuse(alive[i]);
-    }
-    jni->DeleteLocalRef(classes[i]);
-  }
-  if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
-  publish_costs(s);
-}
-
-void change_all(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
-  while (!keys.empty()) {
-    const std::size_t count = std::min(s.costs.next_size(), keys.size());
-    change(s, jni, keys.first(count));
-    keys = keys.subspan(count);
-  }
-}
-
-// What has been revealed so far.
-void change_revealed(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
-  const std::vector<ClassKey> keys = s.reveal.take_changed();
-  const std::uint64_t batch = s.collecting++;
-  lock.unlock();
-  change_all(s, jni, keys);
-  lock.lock();
-  s.reveal.changed();
-  s.done = batch;
-  s.has_done.notify_all();
-}
-
-void change_until_end(Subgraph& s, JNIEnv* jni) {
-  std::unique_lock lock(s.mutex);
-  while (!s.is_ending) {
-    if (s.reveal.has_changed()) {
-      change_revealed(s, jni, lock);
-    } else {
-      s.has_work.wait(lock);
-    }
-  }
-  s.has_ended = true;
-  s.has_done.notify_all();
-}
-
 void calibrate(Subgraph& s, JNIEnv* jni) {
   if (s.options.subgraph.time == arena::SubgraphTime::kNone) return;
   const auto cost = g_runtime.calibrate(jni, s.options.subgraph.time == arena::SubgraphTime::kCpu);
@@ -307,14 +170,6 @@ void calibrate(Subgraph& s, JNIEnv* jni) {
   info.outer_ps = cost.outer_ps;
   info.inner_error_ps = cost.inner_error_ps;
   info.outer_error_ps = cost.outer_error_ps;
-}
-
-void run_own_thread(Subgraph& s) {
-  JavaVMAttachArgs arguments{.version = JNI_VERSION_10, .name = const_cast<char*>("sonde"), .group = nullptr};
-  JNIEnv* jni = nullptr;
-  if (s.vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni), &arguments) != JNI_OK) return;
-  change_until_end(s, jni);
-  s.vm->DetachCurrentThread();
 }
 
 // --- begin and end ---
@@ -368,7 +223,7 @@ Result<void> begin(Subgraph& s, JNIEnv* jni) {
   }
   calibrate(s, jni);
   g_runtime.open(jni);
-  if (!s.thread.start("sonde", [&s] { run_own_thread(s); }))
+  if (!s.thread.start("sonde", [&s] { change_until_end(s); }))
     return Error{ErrorCode::kIo, "the thread that changes classes cannot be started"};
   if (!s.options.subgraph.is_region()) watch_upcalls(s.jvmti, on_upcall);
   return {};

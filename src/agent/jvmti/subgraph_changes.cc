@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/jvmti/subgraph_changes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "agent/jvmti/class_batches.h"
+#include "agent/jvmti/growing_pools.h"
+#include "base/clock.h"
+
+namespace sonde::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLongestWait = 1s;           // of a thread for its callee
+constexpr std::uint64_t kMostGivenUp = 10;  // batches: then nobody waits any more
+
+void publish_costs(Subgraph& s) {
+  const BatchSummary all = s.costs.summary();
+  arena::SubgraphInfo& info = s.arena.header().subgraph;
+  info.batches = all.batches;
+  info.batch_ns = all.took.total;
+  info.batch_p99_ns = all.took.p99;
+  info.batch_max_ns = all.took.longest;
+  info.paused_ns = all.paused.total;
+  info.paused_p99_ns = all.paused.p99;
+  info.paused_max_ns = all.paused.longest;
+}
+
+// Without the lock: the JVM calls on_class_file_load.
+void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
+  std::vector<jclass> classes;
+  std::vector<ClassKey> alive;
+  {
+    const std::lock_guard lock(s.mutex);
+    for (const ClassKey key : keys) {
+      const jclass cls = s.reveal.classes().reference(jni, key);
+      if (cls == nullptr) continue;
+      if (!s.is_ending && !has_room_in_pool(s.jvmti, cls)) {
+        s.plan.refuse(key);
+        jni->DeleteLocalRef(cls);
+        continue;
+      }
+      classes.push_back(cls);
+      alive.push_back(key);
+    }
+  }
+  const bool changed = classes.empty() || retransform_batch(s.jvmti, classes, s.costs) == JVMTI_ERROR_NONE;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (!changed && s.jvmti->RetransformClasses(1, &classes[i]) != JVMTI_ERROR_NONE) {
+      const std::lock_guard lock(s.mutex);
+      s.plan.refuse(alive[i]);
+    }
+    jni->DeleteLocalRef(classes[i]);
+  }
+  if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
+  publish_costs(s);
+}
+
+void change_until_end(Subgraph& s, JNIEnv* jni) {
+  std::unique_lock lock(s.mutex);
+  while (!s.is_ending) {
+    if (s.reveal.has_changed()) {
+      change_revealed(s, jni, lock);
+    } else {
+      s.has_work.wait(lock);
+    }
+  }
+  s.has_ended = true;
+  s.has_done.notify_all();
+}
+
+}  // namespace
+
+void hand_over(Subgraph& s, std::unique_lock<std::mutex>& lock) {
+  if (s.reveal.has_changed()) s.has_work.notify_one();
+  const SubgraphReveal::Urgency urgency = s.reveal.urgency();
+  if (urgency == SubgraphReveal::Urgency::kNone || s.is_ending) return;
+  if (!s.options.subgraph.wait || s.given_up >= kMostGivenUp) return;
+  const std::uint64_t batch = urgency == SubgraphReveal::Urgency::kNext ? s.collecting : s.collecting - 1;
+  const std::uint64_t begin = monotonic_ns();
+  if (!s.has_done.wait_for(lock, kLongestWait, [&] { return s.done >= batch || s.is_ending; })) {
+    if (batch > s.last_given_up) ++s.given_up;
+    s.last_given_up = std::max(s.last_given_up, batch);
+    s.arena.count(Counter::kSubgraphWaitsGivenUp);
+  }
+  s.arena.header().subgraph.waited_ns += monotonic_ns() - begin;
+}
+
+void change_all(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
+  while (!keys.empty()) {
+    const std::size_t count = std::min(s.costs.next_size(), keys.size());
+    change(s, jni, keys.first(count));
+    keys = keys.subspan(count);
+  }
+}
+
+void change_revealed(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
+  const std::vector<ClassKey> keys = s.reveal.take_changed();
+  const std::uint64_t batch = s.collecting++;
+  lock.unlock();
+  change_all(s, jni, keys);
+  lock.lock();
+  s.reveal.changed();
+  s.done = batch;
+  s.has_done.notify_all();
+}
+
+void change_until_end(Subgraph& s) {
+  JavaVMAttachArgs arguments{.version = JNI_VERSION_10, .name = const_cast<char*>("sonde"), .group = nullptr};
+  JNIEnv* jni = nullptr;
+  if (s.vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni), &arguments) != JNI_OK) return;
+  change_until_end(s, jni);
+  s.vm->DetachCurrentThread();
+}
+
+}  // namespace sonde::agent
