@@ -29,7 +29,7 @@
 namespace sonde::arena {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'A', 'R', 'N'};
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 inline constexpr std::uint64_t kHeaderSize = 8192;
 inline constexpr std::uint32_t kMaxCounters = 256;
 
@@ -431,14 +431,19 @@ struct RootTimes {
   std::uint64_t least_ns;
   std::uint64_t most_ns;
   std::uint64_t count;
-  std::uint64_t reserved[2];
+  std::uint64_t all_bare;  // calls that ran unmeasured but for their time; they are in none of the others
+  std::uint64_t bare;      // those since classes were last changed
+  std::uint64_t bare_ns;
+  double bare_squares;    // of their times, summed up
+  std::uint64_t changes;  // how often classes had been changed by then
+  std::uint64_t reserved;
   std::uint64_t buckets[kTimeBuckets];  // calls by bucket_of their time
   struct Call {
     std::uint64_t start_ns;  // CLOCK_MONOTONIC
     std::uint64_t time_ns;
   } last[kLastCalls];  // number n is at n % kLastCalls
 };
-static_assert(sizeof(RootTimes) == 48 + 8 * kTimeBuckets + 16 * kLastCalls);
+static_assert(sizeof(RootTimes) == 80 + 8 * kTimeBuckets + 16 * kLastCalls);
 
 // Below 16 ns a bucket each, then eight for each power of two.
 constexpr std::uint32_t bucket_of(std::uint64_t ns) {

@@ -251,7 +251,7 @@ TEST(ArenaReader, RefusesWhatIsNoArena) {
   TestArena arena(kDrawing);
   EXPECT_THAT(error(arena.bytes().first(100)), HasSubstr("shorter than the header"));
   arena.header().version = 7;
-  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 7; this Sonde reads version 5"));
+  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 7; this Sonde reads version 6"));
   arena.header().magic[0] = 'X';
   EXPECT_THAT(error(arena.bytes()), HasSubstr("does not start with SONDEARN"));
   std::memset(arena.header().magic, 0, sizeof kMagic);

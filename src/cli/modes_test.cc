@@ -58,6 +58,15 @@ TEST(Modes, SubgraphsHaveRoots) {
   EXPECT_FALSE(parse_modes("subgraph:root=A.b,exact").ok());
 }
 
+TEST(Modes, SomeCallsOfRootsMayRunBare) {
+  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=16").value().subgraph->bare, "16");
+  EXPECT_EQ(parse_modes("subgraph:root=A.b").value().subgraph->bare, "off");
+  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=1").error().message,
+            "bare is off or a number from 2 to 1000000, not `1`");
+  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=4,time=off").error().message,
+            "bare= says what calls take bare: it needs a clock");
+}
+
 TEST(Modes, ARegionIsOneMethod) {
   const auto modes = parse_modes("region:Shop.checkout");
   ASSERT_TRUE(modes.ok()) << modes.error().to_string();

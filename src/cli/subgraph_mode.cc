@@ -2,6 +2,7 @@
 #include "cli/subgraph_mode.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace sonde::cli {
 namespace {
@@ -38,6 +39,15 @@ Result<void> set(SubgraphMode& mode, std::string_view text) {
     mode.roots.emplace_back(value);
     return {};
   }
+  if (name == "bare") {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool is_number = error == std::errc() && end == value.data() + value.size();
+    if (value != "off" && (!is_number || number < 2 || number > 1'000'000))
+      return invalid("bare is off or a number from 2 to 1000000, not `" + std::string(value) + "`");
+    mode.bare = value;
+    return {};
+  }
   for (const Setting& setting : settings()) {
     if (setting.name != name) continue;
     if (std::ranges::find(setting.choices, value) == setting.choices.end())
@@ -47,7 +57,7 @@ Result<void> set(SubgraphMode& mode, std::string_view text) {
     return {};
   }
   return invalid("`" + std::string(name) +
-                 "` is no setting of mode subgraph; there are root, scheme, time, jdk, bytecodes and wait");
+                 "` is no setting of mode subgraph; there are root, scheme, time, jdk, bytecodes, bare and wait");
 }
 
 }  // namespace
@@ -60,6 +70,7 @@ Result<SubgraphMode> parse_subgraph_mode(std::string_view rest) {
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
   }
   if (mode.roots.empty()) return invalid("mode subgraph needs a root: subgraph:root=com.acme.Shop.checkout");
+  if (mode.bare != "off" && mode.time == "off") return invalid("bare= says what calls take bare: it needs a clock");
   return mode;
 }
 
@@ -78,6 +89,7 @@ std::vector<std::pair<std::string, std::string>> settings_for_agent(const Subgra
   settings.emplace_back("subgraph-time", mode.time);
   settings.emplace_back("subgraph-jdk", mode.jdk);
   settings.emplace_back("subgraph-bytecodes", mode.bytecodes == "on" ? "1" : "0");
+  settings.emplace_back("subgraph-bare", mode.bare == "off" ? "0" : mode.bare);
   settings.emplace_back("subgraph-wait", mode.wait == "on" ? "1" : "0");
   return settings;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--mode
-// subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on][,wait=off]` and
+// subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on][,bare=N][,wait=off]`
+// and
 // `--mode region:PATTERN`: what is to be measured.
 #pragma once
 
@@ -19,6 +20,7 @@ struct SubgraphMode {
   std::string time = "wall";
   std::string jdk = "off";
   std::string bytecodes = "off";
+  std::string bare = "off";
   std::string wait = "on";
 
   [[nodiscard]] std::string name() const { return scheme == "region" ? scheme : "subgraph"; }

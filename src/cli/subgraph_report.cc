@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/sampling_report.h"
@@ -24,8 +25,24 @@ Metric time_metric(const Profile& profile) {
 
 std::string time_text(std::uint64_t ns) { return amount_text(Metric::kWallNs, ns); }
 
+// Null: there is none, as of a tree of samples.
+const RootCalls* root_of(const Profile& profile, profile::MethodId method) {
+  const auto it = std::ranges::find(profile.roots, method, &RootCalls::method);
+  return it == profile.roots.end() ? nullptr : &*it;
+}
+
 std::string cost_text(std::uint64_t ps, std::uint64_t error_ps) {
   return fmt::format("{:.1f} ns +-{:.1f}", static_cast<double>(ps) / 1000, static_cast<double>(error_ps) / 1000);
+}
+
+std::string bare_text(const RootCalls& root, const Profile& profile) {
+  std::string text = fmt::format("Bare      {} of {} calls of {}", grouped(root.all_bare), grouped(root.calls),
+                                 profile.display_name(root.method));
+  if (root.bare == 0) return text + ", none since classes were last changed\n";
+  return text + fmt::format(": {} each +-{:.0f} %, so that a call below it costs {} % of what was calibrated\n",
+                            time_text(root.bare_ns / root.bare),
+                            100.0 * static_cast<double>(root.bare_error_ns) / static_cast<double>(root.bare_ns),
+                            root.cost_percent);
 }
 
 // Of all methods; and of those that are distorted, how many.
@@ -56,13 +73,16 @@ std::vector<Correction> corrections_of(const Profile& profile) {
   if (cost.time == "off") return corrections;
   const profile::CallTree& tree = profile.tree;
   std::vector<std::uint32_t> path;
+  const RootCalls* root = nullptr;
   const auto add = [&](std::uint32_t node, std::uint64_t calls, std::uint64_t ps, std::uint64_t error_ps) {
+    const std::uint64_t percent = root == nullptr ? 100 : root->cost_percent;
     Correction& correction = corrections[tree.method[node].value()];
-    correction.ns += calls * ps / 1000;
-    correction.error_ns += calls * error_ps / 1000;
+    correction.ns += calls * ps / 1000 * percent / 100;
+    correction.error_ns += calls * error_ps / 1000 * percent / 100;
   };
   for (std::uint32_t node = 0; node < tree.size(); ++node) {
     path.resize(tree.depth[node]);
+    if (tree.depth[node] == 1) root = root_of(profile, tree.method[node]);
     add(node, tree.value(Metric::kCalls, node), cost.inner_ps, cost.inner_error_ps);
     if (tree.depth[node] > 1) add(path.back(), tree.value(Metric::kCalls, node), cost.outer_ps, cost.outer_error_ps);
     path.push_back(node);
@@ -97,6 +117,9 @@ std::string subgraph_lines(const Profile& profile) {
   text += fmt::format("Corrected {} +-{} taken off: a call costs {} inside and {} outside of its time\n",
                       time_text(overall.correction.ns), time_text(overall.correction.error_ns),
                       cost_text(s.inner_ps, s.inner_error_ps), cost_text(s.outer_ps, s.outer_error_ps));
+  for (const RootCalls& root : profile.roots) {
+    if (root.all_bare != 0) text += bare_text(root, profile);
+  }
   if (overall.distorted != 0)
     text += fmt::format(
         "Distorted {} methods, marked with !: their own time is less than what was taken off it, so it says little\n",
@@ -150,7 +173,12 @@ nlohmann::ordered_json subgraph_json(const Profile& profile) {
                                       {"min_ns", root.least_ns},
                                       {"p50_ns", root.time_at(0.5)},
                                       {"p99_ns", root.time_at(0.99)},
-                                      {"max_ns", root.most_ns}};
+                                      {"max_ns", root.most_ns},
+                                      {"all_bare", root.all_bare},
+                                      {"bare", root.bare},
+                                      {"bare_ns", root.bare_ns},
+                                      {"bare_error_ns", root.bare_error_ns},
+                                      {"cost_percent", root.cost_percent}};
     of_root["last"] = nlohmann::ordered_json::array();
     for (const RootCalls::Call& call : root.last)
       of_root["last"].push_back({{"start_ns", call.start_ns}, {"time_ns", call.time_ns}});

@@ -85,6 +85,11 @@ struct RootCalls {
   std::uint64_t time_ns = 0;
   std::uint64_t least_ns = 0;
   std::uint64_t most_ns = 0;
+  std::uint64_t all_bare = 0;  // calls that ran unmeasured but for their time
+  std::uint64_t bare = 0;      // those since classes were last changed
+  std::uint64_t bare_ns = 0;
+  std::uint64_t bare_error_ns = 0;     // of bare_ns, by chance
+  std::uint64_t cost_percent = 100;    // what a call below it costs, of what was calibrated: as bare calls say
   std::vector<std::uint64_t> buckets;  // by arena::bucket_of
   struct Call {
     std::uint64_t start_ns;

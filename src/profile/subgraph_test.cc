@@ -119,6 +119,34 @@ TEST_F(SubgraphTest, OurOwnTimeIsTakenOffWhereItWasSpent) {
   EXPECT_THAT(values(profile(), Metric::kWallNs), ElementsAre(0, 69'980));
 }
 
+TEST_F(SubgraphTest, BareCallsSayWhatACallCosts) {
+  arena::SubgraphNode* task = root(1, 130, 1'000'000);
+  callee(task, 2, 10'000, 700'000);
+  arena::RootTimes* times = times_of(task);
+  times->count = 100;
+  times->time_ns = 1'000'000;
+  times->all_bare = times->bare = 30;
+  times->bare_ns = 30 * 2000;
+  times->bare_squares = 30 * 2000.0 * 2000.0;
+  const Profile p = profile();
+  // 800,000 for what was calibrated as 100 x 20 + 10,000 x 30 and 10,000 x 20. All that is left are 100 x 2,000.
+  EXPECT_EQ(p.roots[0].cost_percent, 159u);
+  EXPECT_THAT(values(p, Metric::kWallNs), ElementsAre(0, 0, 200'000));
+}
+
+TEST_F(SubgraphTest, BareCallsThatMayBeChanceSayNothing) {
+  arena::SubgraphNode* task = root(1, 130, 1'000'000);
+  arena::RootTimes* times = times_of(task);
+  times->count = 100;
+  times->time_ns = 1'000'000;
+  times->all_bare = times->bare = 30;
+  times->bare_ns = 30 * 8000;
+  times->bare_squares = 30 * 60'000.0 * 60'000.0;
+  const Profile p = profile();
+  EXPECT_EQ(p.roots[0].cost_percent, 100u);
+  EXPECT_THAT(values(p, Metric::kWallNs), ElementsAre(0, 998'000));
+}
+
 TEST_F(SubgraphTest, CalleesAreInTheOrderOfTheirMethods) {
   arena::SubgraphNode* task = root(1, 1, 0);
   callee(task, 3, 7, 0);

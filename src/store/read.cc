@@ -167,7 +167,7 @@ Result<Profile> read_file(const std::filesystem::path& path) {
   TRY(read_counters(db, profile));
   TRY(read_tree(db, profile, nodes, version));
   TRY(read_samples(db, profile));
-  TRY(read_subgraph(db, profile));
+  TRY(read_subgraph(db, profile, version));
   return profile;
 }
 

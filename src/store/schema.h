@@ -8,7 +8,7 @@
 namespace sonde::store {
 
 inline constexpr std::uint32_t kApplicationId = 0x534e4445;  // "SNDE"
-inline constexpr std::uint32_t kFormatVersion = 4;           // 4: calls of roots
+inline constexpr std::uint32_t kFormatVersion = 5;           // 5: bare calls of roots
 inline constexpr std::uint32_t kNodesPerChunk = 65536;
 
 inline constexpr const char* kSchema = R"sql(
@@ -32,6 +32,8 @@ CREATE TABLE timeline(chunk INTEGER PRIMARY KEY, entries INTEGER NOT NULL, bucke
 CREATE TABLE root(method INTEGER PRIMARY KEY REFERENCES method, calls INTEGER NOT NULL, exceptions INTEGER NOT NULL,
   timed INTEGER NOT NULL, time_ns INTEGER NOT NULL, least_ns INTEGER NOT NULL, p50_ns INTEGER NOT NULL,
   p99_ns INTEGER NOT NULL, most_ns INTEGER NOT NULL);
+CREATE TABLE root_bare(method INTEGER PRIMARY KEY REFERENCES method, calls INTEGER NOT NULL, steady INTEGER NOT NULL, time_ns INTEGER NOT NULL,
+  error_ns INTEGER NOT NULL, cost_percent INTEGER NOT NULL);
 CREATE TABLE root_bucket(method INTEGER NOT NULL REFERENCES method, bucket INTEGER NOT NULL, least_ns INTEGER NOT NULL,
   calls INTEGER NOT NULL, PRIMARY KEY(method, bucket)) WITHOUT ROWID;
 CREATE TABLE root_call(method INTEGER NOT NULL REFERENCES method, number INTEGER NOT NULL, start_ns INTEGER NOT NULL,

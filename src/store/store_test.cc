@@ -97,6 +97,11 @@ TEST_F(Store, KeepsCallsOfRootsAndExceptions) {
                           .time_ns = 800,
                           .least_ns = 90,
                           .most_ns = 110,
+                          .all_bare = 50,
+                          .bare = 40,
+                          .bare_ns = 2'000,
+                          .bare_error_ns = 77,
+                          .cost_percent = 130,
                           .buckets = std::vector<std::uint64_t>(320),
                           .last = {{7, 90}}};
   root.buckets[60] = 8;
@@ -113,6 +118,11 @@ TEST_F(Store, KeepsCallsOfRootsAndExceptions) {
   EXPECT_EQ(again->roots[0].timed, 8u);
   EXPECT_EQ(again->roots[0].buckets, root.buckets);
   EXPECT_EQ(again->roots[0].last, root.last);
+  EXPECT_EQ(again->roots[0].all_bare, 50u);
+  EXPECT_EQ(again->roots[0].bare, 40u);
+  EXPECT_EQ(again->roots[0].bare_ns, 2'000u);
+  EXPECT_EQ(again->roots[0].bare_error_ns, 77u);
+  EXPECT_EQ(again->roots[0].cost_percent, 130u);
 }
 
 // Moves columns back to where older formats had them.
@@ -247,7 +257,7 @@ TEST_F(Store, WrongPathsAreExplained) {
 TEST_F(Store, OtherVersionsAndDatabasesAreRefused) {
   ASSERT_TRUE(write(drawn_profile(kDrawing), file_).ok());
   change("PRAGMA user_version = 99");
-  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 4, so a newer one is needed"));
+  EXPECT_THAT(error_of(file_), HasSubstr("has format 99; this Sonde reads up to 5, so a newer one is needed"));
   EXPECT_EQ(open(file_).error().code, ErrorCode::kUnsupported);
   change("PRAGMA application_id = 1");
   EXPECT_THAT(error_of(file_), HasSubstr("is an SQLite database, but not a recording of Sonde"));

@@ -14,6 +14,8 @@ using profile::MethodId;
 using profile::Profile;
 using profile::RootCalls;
 
+constexpr std::uint64_t kFirstWithBareCalls = 5;  // version of the format
+
 Error malformed(std::string message) { return {ErrorCode::kMalformed, std::move(message)}; }
 
 Result<void> write_root(Database& db, const RootCalls& root) {
@@ -22,6 +24,11 @@ Result<void> write_root(Database& db, const RootCalls& root) {
   insert << method << root.calls << root.exceptions << root.timed << root.time_ns << root.least_ns << root.time_at(0.5)
          << root.time_at(0.99) << root.most_ns;
   TRY(insert.run());
+  if (root.all_bare != 0) {
+    Statement bare = TRY(db.prepare("INSERT INTO root_bare VALUES(?, ?, ?, ?, ?, ?)"));
+    TRY((bare << method << root.all_bare << root.bare << root.bare_ns << root.bare_error_ns << root.cost_percent)
+            .run());
+  }
   Statement bucket = TRY(db.prepare("INSERT INTO root_bucket VALUES(?, ?, ?, ?)"));
   for (std::uint32_t i = 0; i < root.buckets.size(); ++i) {
     if (root.buckets[i] == 0) continue;
@@ -65,6 +72,19 @@ Result<void> read_roots(Database& db, Profile& profile) {
   return {};
 }
 
+Result<void> read_bare_calls(Database& db, Profile& profile) {
+  Statement bare = TRY(db.prepare("SELECT method, calls, steady, time_ns, error_ns, cost_percent FROM root_bare"));
+  while (TRY(bare.next())) {
+    RootCalls* root = TRY(root_of(profile, bare.integer(0)));
+    root->all_bare = bare.integer(1);
+    root->bare = bare.integer(2);
+    root->bare_ns = bare.integer(3);
+    root->bare_error_ns = bare.integer(4);
+    root->cost_percent = bare.integer(5);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> write_subgraph(Database& db, const Profile& profile) {
@@ -72,9 +92,10 @@ Result<void> write_subgraph(Database& db, const Profile& profile) {
   return {};
 }
 
-Result<void> read_subgraph(Database& db, Profile& profile) {
+Result<void> read_subgraph(Database& db, Profile& profile, std::uint64_t version) {
   if (!profile.recording.subgraph.is_on()) return {};
-  return read_roots(db, profile);
+  TRY(read_roots(db, profile));
+  return version < kFirstWithBareCalls ? Result<void>() : read_bare_calls(db, profile);
 }
 
 }  // namespace sonde::store

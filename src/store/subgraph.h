@@ -14,8 +14,8 @@ namespace sonde::store {
 class Database;
 
 Result<void> write_subgraph(Database& db, const profile::Profile& profile);
-// After the call tree was read; of a recording of another mode there is nothing.
-Result<void> read_subgraph(Database& db, profile::Profile& profile);
+// After the call tree was read, from a file of this version; of a recording of another mode there is nothing.
+Result<void> read_subgraph(Database& db, profile::Profile& profile, std::uint64_t version);
 
 // Key in the table `meta` and place in the struct.
 template <typename Subgraph>

@@ -209,7 +209,8 @@ Result<void> begin(Subgraph& s, JNIEnv* jni) {
   const std::uint64_t bias = s.options.is_attached ? TRY(map_nowhere_somewhere()) : kBias;
   TRY(g_runtime.define(s.jvmti, jni, bias, kNatives));
   TRY(s.plan.begin(SubgraphRuntime::site_bytes()));
-  if (!g_runtime.begin(jni)) return Error{ErrorCode::kUnsupported, "java.lang.SondeSubgraph has no memory"};
+  if (!g_runtime.begin(jni, s.options.subgraph.bare))
+    return Error{ErrorCode::kUnsupported, "java.lang.SondeSubgraph has no memory"};
   s.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
   s.reveal.classes().set_platform_loader(find_loader(jni, "getPlatformClassLoader"));
   s.arena.header().flags |= arena::kSubgraph;

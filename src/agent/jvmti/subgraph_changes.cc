@@ -7,6 +7,7 @@
 
 #include "agent/jvmti/class_batches.h"
 #include "agent/jvmti/growing_pools.h"
+#include "agent/jvmti/subgraph_runtime.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -103,6 +104,7 @@ void change_revealed(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& loc
   lock.unlock();
   change_all(s, jni, keys);
   lock.lock();
+  SubgraphRuntime::note_change();
   s.reveal.changed();
   s.done = batch;
   s.has_done.notify_all();

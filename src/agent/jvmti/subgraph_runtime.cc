@@ -24,6 +24,7 @@ constexpr jsize kRemembered = 1 << 16;  // call sites and receivers
 // For the life of the process.
 arena::SubgraphEntry* g_threads = nullptr;
 std::uint8_t* g_sites = nullptr;
+std::uint64_t* g_changes = nullptr;
 
 // HotSpot prints a warning if natives of a java.* class are registered by code that no class of the JDK called. While a
 // class is loaded that Java code defines, one did.
@@ -62,11 +63,12 @@ bool define_by_java(JNIEnv* jni, const char* name, std::span<const std::uint8_t>
 bool map_tables() {
   if (g_threads != nullptr) return true;
   constexpr std::size_t kThreadBytes = kThreads * sizeof(arena::SubgraphEntry);
-  void* memory = mmap(nullptr, kThreadBytes + SubgraphPlan::kMaxSites, PROT_READ | PROT_WRITE,
+  void* memory = mmap(nullptr, kThreadBytes + SubgraphPlan::kMaxSites + sizeof *g_changes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   g_threads = static_cast<arena::SubgraphEntry*>(memory);
   g_sites = static_cast<std::uint8_t*>(memory) + kThreadBytes;
+  g_changes = reinterpret_cast<std::uint64_t*>(g_sites + SubgraphPlan::kMaxSites);
   return true;
 }
 
@@ -121,6 +123,7 @@ Result<void> SubgraphRuntime::make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span
   set_long(jni, "threadMask", kThreads - 1);
   set_long(jni, "threads", reinterpret_cast<jlong>(g_threads));
   set_long(jni, "sites", reinterpret_cast<jlong>(g_sites));
+  set_long(jni, "changes", reinterpret_cast<jlong>(g_changes));
   return {};
 }
 
@@ -142,7 +145,8 @@ bool SubgraphRuntime::new_array(JNIEnv* jni, const char* field, const char* type
 
 std::uint8_t* SubgraphRuntime::site_bytes() { return g_sites; }
 
-bool SubgraphRuntime::begin(JNIEnv* jni) {
+bool SubgraphRuntime::begin(JNIEnv* jni, std::uint32_t bare) {
+  jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "bare", "I"), static_cast<jint>(bare));
   madvise(g_sites, SubgraphPlan::kMaxSites, MADV_DONTNEED);  // all zero
   const bool made = new_array(jni, "last", "[Ljava/lang/Object;", "java/lang/Object", kRemembered) &&
                     new_array(jni, "seen", "[Ljava/lang/SondeSubgraph$Seen;", kSeenName, kRemembered);
@@ -167,6 +171,8 @@ void SubgraphRuntime::end(JNIEnv* jni) {
   new_array(jni, "seen", "[Ljava/lang/SondeSubgraph$Seen;", kSeenName, 0);
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
 }
+
+void SubgraphRuntime::note_change() { __atomic_fetch_add(g_changes, 1, __ATOMIC_RELEASE); }
 
 void SubgraphRuntime::forget_threads() {
   if (g_threads != nullptr) madvise(g_threads, kThreads * sizeof(arena::SubgraphEntry), MADV_DONTNEED);  // all zero

@@ -20,9 +20,11 @@ class SubgraphRuntime {
   // SondeSubgraph. The JVM must be past VMInit.
   Result<void> define(jvmtiEnv* jvmti, JNIEnv* jni, std::uint64_t bias, std::span<const JNINativeMethod> natives);
 
-  // Nobody is inside, nothing has been seen.
-  bool begin(JNIEnv* jni);
+  // Nobody is inside, nothing has been seen. `bare` is of SubgraphOptions.
+  bool begin(JNIEnv* jni, std::uint32_t bare);
   void open(JNIEnv* jni);
+  // Classes have been changed.
+  static void note_change();
   // No thread enters a root any more, and those inside are outside.
   void end(JNIEnv* jni);
   // The recording has ended: no thread has a tree.

@@ -33,6 +33,8 @@ bool set_subgraph(SubgraphOptions& options, const std::string& key, const std::s
                                     : JdkMethods::kOpaque;
   } else if (key == "subgraph-bytecodes") {
     options.bytecodes = value == "1";
+  } else if (key == "subgraph-bare") {
+    options.bare = static_cast<std::uint32_t>(number(value));
   } else if (key == "subgraph-wait") {
     options.wait = value == "1";
   } else {

@@ -23,7 +23,8 @@ struct SubgraphOptions {
   arena::SubgraphTime time = arena::SubgraphTime::kWall;
   JdkMethods jdk = JdkMethods::kOpaque;
   bool bytecodes = false;
-  bool wait = true;  // a thread waits until what it calls for the first time is instrumented
+  std::uint32_t bare = 0;  // one of so many calls of a root runs unmeasured; 0: none
+  bool wait = true;        // a thread waits until what it calls for the first time is instrumented
 
   [[nodiscard]] bool is_on() const { return !roots.empty(); }
   [[nodiscard]] bool is_region() const { return scheme == arena::SubgraphScheme::kRegion; }

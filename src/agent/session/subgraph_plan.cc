@@ -126,8 +126,15 @@ Result<void> SubgraphPlan::instrument(const Member& method, SelectedMethod& sele
                           .role = selected.role,
                           .clock = static_cast<instrument::SubgraphClock>(options_.time),
                           .bytecodes = options_.bytecodes,
-                          .sites = finds_callees ? this : nullptr}));
+                          .sites = finds_callees ? this : nullptr,
+                          .bare = runs_bare(method, selected)}));
   return editor_.commit();
+}
+
+// A constructor cannot see what super() throws, so the end of a bare call might be missed.
+bool SubgraphPlan::runs_bare(const Member& method, const SelectedMethod& selected) const {
+  return options_.bare != 0 && options_.time != arena::SubgraphTime::kNone && selected.role == SubgraphRole::kRoot &&
+         method.name != "<init>";
 }
 
 void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod& selected, bool of_jdk) {

@@ -79,6 +79,7 @@ class SubgraphPlan final : private instrument::CallSites {
 
   std::optional<Bytes> rewrite(std::uint32_t cls, Bytes original, bool of_jdk);
   Result<void> instrument(const classfile::Member& method, SelectedMethod& selected, bool of_jdk);
+  [[nodiscard]] bool runs_bare(const classfile::Member& method, const SelectedMethod& selected) const;
   void record(const classfile::Member& method, const classfile::Code& code, SelectedMethod& selected, bool of_jdk);
   std::vector<Probe> probes_at(const classfile::Code& code, classfile::Instruction call) override;
   // The call itself, if it is of interest, and the objects that it passes.

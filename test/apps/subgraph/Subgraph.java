@@ -214,6 +214,12 @@ public final class Subgraph {
     return leaf(n) + leaf(n + 1);
   }
 
+  /** Takes microseconds. */
+  static int heavy(int n) {
+    for (int i = 0; i < 3000; i++) n = n * 1103515245 + 12345;
+    return n & 1;
+  }
+
   static int recursive(int n) {
     return n == 0 ? 0 : 1 + recursive(n - 1);
   }
@@ -319,7 +325,7 @@ public final class Subgraph {
   static int task(int n) {
     try {
       int sum = inner(n) + shapes(n) + recursive(5) + odd(4) + Late.value(n) + lambdas(n) + reflection(n);
-      sum += many(n, 2L, 3.0, "four") + exceptions(n) + sorted(n) + callbacks(n) + wides(n);
+      sum += many(n, 2L, 3.0, "four") + exceptions(n) + sorted(n) + callbacks(n) + wides(n) + heavy(n);
       if (n % 10 == 9) throw new IllegalStateException("every tenth");
       return sum;
     } catch (RuntimeException e) {

@@ -34,7 +34,7 @@ INSIDE = {
     "Subgraph.wides": (1, 0), "Subgraph.wide": (2, 0), "Subgraph$Wide.<init>": (2, 0), "Subgraph$First.<init>": (1, 0),
     "Subgraph$Second.<init>": (1, 0), "Subgraph$First.wide": (1, 0), "Subgraph$Second.wide": (1, 0),
     "Subgraph$Plain.<init>": (1, 0), "Subgraph$Both.<init>": (1, 0), "Subgraph$Plain.sized": (1, 0),
-    "Subgraph$Bottom.chosen": (1, 0),
+    "Subgraph$Bottom.chosen": (1, 0), "Subgraph.heavy": (1, 0),
 }
 LAMBDAS = 4  # calls of their bodies
 BODIES, BRIDGES = 3, 3
@@ -108,6 +108,38 @@ def calls_and_exceptions(case):
                root["min_ns"] <= root["p50_ns"] <= root["p99_ns"] <= root["max_ns"] and len(root["last"]) == 64)
     report = recording.report()
     case.check(f"time: {report['sum']['wall_ns']} of {root['time_ns']}", 0 < report["sum"]["wall_ns"] <= 1.5 * root["time_ns"])
+
+
+def distortion(case):
+    """Methods that take less than measuring them are marked; one that takes microseconds is not."""
+    report = case.run("subgraph:root=Subgraph.task", "Subgraph", 1, 3000).report()
+    marked = {row["method"] for row in report["rows"] if row["distorted"]}
+    case.note = f"{report['subgraph']['distorted_methods']} methods are marked"
+    case.check(f"marked: {marked}", len(marked) > 3 and "heavy" not in marked)
+
+
+def bare_calls(count, every):
+    """How many of so many calls of a root run bare: as SondeSubgraph.isBare."""
+    return sum(1 for call in range(1, count + 1) if (call * 0x9E3779B97F4A7C15 % 2**64 >> 32) * every >> 32 == 0)
+
+
+def bare(case):
+    """Some calls of a root run unmeasured: they are known, and what the others called is complete."""
+    calls = 400
+    for time in ("wall", "cpu"):
+        recording = case.run(f"subgraph:root=Subgraph.task,bare=4,time={time}", "Subgraph", 2, calls)
+        root = case.check_status(recording)["roots"][0]
+        left_out = 2 * bare_calls(calls, 4)
+        case.check(f"{time}: {root}", root["all_bare"] == left_out and root["timed"] == root["calls"] - left_out == 2 * calls - left_out
+                   and 0 < root["bare"] <= left_out and root["bare_ns"] > 0)  # fmt: skip
+        found = {}
+        for row in recording.report()["rows"]:
+            name = f"{row['class'].removeprefix('app/')}.{row['method']}"
+            found[name] = found.get(name, 0) + row["self"]["calls"]
+        case.check(f"{time}: exceptions: {root['exceptions']}", root["exceptions"] == 2 * calls // 10)
+        for name, (each, _) in INSIDE.items():
+            case.check(f"{time}: {name}: {found.get(name)} calls", found.get(name) == each * (2 * calls - left_out))
+    case.note = f"{left_out} of {2 * calls} calls bare"
 
 
 def threads(case):
@@ -197,7 +229,7 @@ def collectors(case):
         case.check_calls(recording, INSIDE, 100, 10)
 
 
-CASES = [calls_and_exceptions, threads, eager, jdk_methods, other_clocks, region, virtual_threads, without_waiting,
+CASES = [calls_and_exceptions, distortion, bare, threads, eager, jdk_methods, other_clocks, region, virtual_threads, without_waiting,
          collectors]
 
 
