@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--mode
-// subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on][,bare=N][,wait=off]`
-// and
-// `--mode region:PATTERN`: what is to be measured.
+// `--mode subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on][,bare=N]
+// [,wait=off]` and `--mode region:PATTERN`: what is to be measured.
 #pragma once
 
 #include <string>

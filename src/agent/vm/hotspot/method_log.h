@@ -42,12 +42,11 @@ class MethodLog {
   // [signal] The place of a method in the log, for a frame with this bytecode pointer (0: none); 0 if it is no method.
   std::uint64_t place_of(std::uint64_t method, std::uint64_t bcp) SIGNAL_SAFE;
 
-  // [signal] A frame of compiled code: what is its method?
+  // [signal] A frame of compiled code: what is its method? Asked once; if the log is full, not again at every sample.
   void note_compilation(std::uint32_t compile_id, std::uint64_t method) SIGNAL_SAFE {
     std::atomic<std::uint64_t>& known = compilations_[compile_id % kCompilations];
     if (known.load(std::memory_order_relaxed) >> 32 == compile_id) return;
-    const std::uint64_t place = place_of(method, 0);
-    if (place != 0) known.store(std::uint64_t{compile_id} << 32 | place, std::memory_order_release);
+    known.store(std::uint64_t{compile_id} << 32 | place_of(method, 0), std::memory_order_release);
   }
   // [agent] Its place; 0 if it was not noted, or too many were since.
   [[nodiscard]] std::uint64_t place_of_compilation(std::uint32_t compile_id) const {
