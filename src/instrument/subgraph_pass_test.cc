@@ -45,6 +45,15 @@ std::string instrumented(TestClass& cls, SubgraphMethod method) {
 constexpr SubgraphMethod kInner{
     .id = 7, .role = SubgraphRole::kInner, .clock = SubgraphClock::kWall, .bytecodes = false, .sites = nullptr};
 
+// A method whose calls lead on, without being measured itself.
+std::string followed(TestClass& cls) {
+  AllSites sites;
+  SubgraphMethod method = kInner;
+  method.role = SubgraphRole::kFollowed;
+  method.sites = &sites;
+  return instrumented(cls, method);
+}
+
 TEST(SubgraphPass, TimesAMethod) {
   TestClass cls;
   assemble(cls, "iload_0\n ireturn");
@@ -89,11 +98,7 @@ TEST(SubgraphPass, AFollowedMethodOnlyTellsWhatItCalls) {
   TestClass cls;
   cls.max_locals = 0;
   assemble(cls, "invokestatic a/B.f()V\n return");
-  AllSites sites;
-  SubgraphMethod method = kInner;
-  method.role = SubgraphRole::kFollowed;
-  method.sites = &sites;
-  EXPECT_EQ(instrumented(cls, method), "current lstore lload bipush call invokestatic return ");
+  EXPECT_EQ(followed(cls), "current lstore lload bipush call invokestatic return ");
 }
 
 TEST(SubgraphPass, AnExceptionThatLeavesIsCounted) {
@@ -125,11 +130,7 @@ TEST(SubgraphPass, FindsTheReceiverBelowUpToTwoWords) {
         invokevirtual java/lang/Object.d(IJ)V
         iconst_0
         ireturn)");
-  AllSites sites;
-  SubgraphMethod method = kInner;
-  method.role = SubgraphRole::kFollowed;
-  method.sites = &sites;
-  EXPECT_EQ(instrumented(cls, method),
+  EXPECT_EQ(followed(cls),
             "current lstore aconst_null dup lload bipush call invokevirtual "
             "aconst_null iconst_0 dup2 pop lload bipush call invokevirtual "
             "aconst_null lconst_0 dup2_x1 pop2 dup_x2 lload bipush call invokevirtual "
@@ -147,11 +148,7 @@ TEST(SubgraphPass, AHandleTellsWhatItCalls) {
         invokestatic a/B.boring()V
         iconst_0
         ireturn)");
-  AllSites sites;
-  SubgraphMethod method = kInner;
-  method.role = SubgraphRole::kFollowed;
-  method.sites = &sites;
-  EXPECT_EQ(instrumented(cls, method),
+  EXPECT_EQ(followed(cls),
             "current lstore aconst_null aconst_null aconst_null dup2_x1 pop2 dup_x2 lload bipush reflected "
             "invokevirtual invokestatic iconst_0 ireturn ");
 }
@@ -165,11 +162,7 @@ TEST(SubgraphPass, ArgumentsAreLookedAt) {
         invokestatic java/util/Objects.takes(Ljava/lang/Object;Ljava/lang/Object;)V
         iconst_0
         ireturn)");
-  AllSites sites;
-  SubgraphMethod method = kInner;
-  method.role = SubgraphRole::kFollowed;
-  method.sites = &sites;
-  EXPECT_EQ(instrumented(cls, method),
+  EXPECT_EQ(followed(cls),
             "current lstore aconst_null aconst_null dup lload bipush call dup2 pop lload bipush call "
             "invokestatic iconst_0 ireturn ");
 }
