@@ -431,11 +431,11 @@ struct RootTimes {
   std::uint64_t least_ns;
   std::uint64_t most_ns;
   std::uint64_t count;
-  std::uint64_t all_bare;  // calls that ran unmeasured but for their time; they are in none of the others
-  std::uint64_t bare;      // those since classes were last changed
+  std::uint64_t all_bare;  // calls before anything below was instrumented; they are a part of nothing else
+  std::uint64_t bare;      // those of the latest round
   std::uint64_t bare_ns;
-  double bare_squares;    // of their times, summed up
-  std::uint64_t changes;  // how often classes had been changed by then
+  double bare_squares;       // of their times, summed up
+  std::uint64_t bare_round;  // which one that is
   std::uint64_t reserved;
   std::uint64_t buckets[kTimeBuckets];  // calls by bucket_of their time
   struct Call {

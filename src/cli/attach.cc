@@ -81,7 +81,7 @@ int attach(const AttachOptions& options, const Console& console) {
   const fs::path out = output_of(options, *jvm);
   RunOptions recorded = options.recording;
   recorded.command = jvm->arguments;
-  auto recording = AttachedRecording::begin(*jvm, recorded, out, console);
+  auto recording = AttachedRecording::begin(*jvm, recorded, out, console, duration_ns);
   if (!recording.ok()) return fail(recording.error());
   console.say("recording process " + std::to_string(jvm->pid) + " (" + jvm->main + ") by mode " +
               options.recording.mode +

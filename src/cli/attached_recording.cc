@@ -142,7 +142,7 @@ std::vector<std::string> mode_names(const Modes& modes) {
   return names;
 }
 
-std::vector<std::string> start_lines(const Modes& modes) {
+std::vector<std::string> start_lines(const Modes& modes, std::uint64_t duration_ns) {
   std::vector<std::string> lines;
   for (const std::string& name : mode_names(modes)) {
     std::vector<std::string> words = {name};
@@ -158,7 +158,8 @@ std::vector<std::string> start_lines(const Modes& modes) {
       words.push_back(std::string("context=") + (mode.context == "shadow" ? "shadow" : "jvm"));
     }
     if (modes.subgraph && name == modes.subgraph->name()) {
-      for (const auto& [key, value] : settings_for_agent(*modes.subgraph)) words.push_back(key + "=" + value);
+      const std::uint64_t bare_ns = duration_ns == 0 ? kBareNs : std::min(kBareNs, duration_ns / 5);
+      for (const auto& [key, value] : settings_for_agent(*modes.subgraph, bare_ns)) words.push_back(key + "=" + value);
     }
     lines.push_back(control::format_line("start", words));
   }
@@ -166,7 +167,8 @@ std::vector<std::string> start_lines(const Modes& modes) {
 }
 
 Result<AttachedRecording> AttachedRecording::begin(const RunningJvm& jvm, const RunOptions& options,
-                                                   const fs::path& out, const Console& console) {
+                                                   const fs::path& out, const Console& console,
+                                                   std::uint64_t duration_ns) {
   const Modes modes = TRY(parse_modes(options.mode));
   control::LineChannel agent = TRY(bring_agent(jvm, console));
   fs::path place = TRY(make_folder(jvm, out));
@@ -176,7 +178,8 @@ Result<AttachedRecording> AttachedRecording::begin(const RunningJvm& jvm, const 
     TRY(fill_folder(recording.folder_, jvm, options, modes));
     TRY(control::ask(recording.agent_, control::format_line("record", {without_root(jvm, recording.place_)}),
                      kTimeoutMs));
-    for (const std::string& line : start_lines(modes)) TRY(control::ask(recording.agent_, line, kTimeoutMs));
+    for (const std::string& line : start_lines(modes, duration_ns))
+      TRY(control::ask(recording.agent_, line, kTimeoutMs));
     return {};
   }();
   if (started.ok()) return recording;

@@ -3,6 +3,7 @@
 // record. It goes on as long as this object lives and renew() is called; the agent cleans up when the host is gone.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,8 +26,8 @@ Result<control::LineChannel> bring_agent(const RunningJvm& jvm, const Console& c
 // Removes the sockets of JVMs that were killed.
 void forget_dead_agents(const std::string& tmp, uid_t user);
 
-// The lines that start modes: "start cpu cpu=10000000".
-std::vector<std::string> start_lines(const Modes& modes);
+// The lines that start modes: "start cpu cpu=10000000". `duration_ns`: how long they will be on, 0 if nobody knows.
+std::vector<std::string> start_lines(const Modes& modes, std::uint64_t duration_ns = 0);
 // "cpu", "exact:flat": the names of modes.
 std::vector<std::string> mode_names(const Modes& modes);
 
@@ -34,7 +35,8 @@ class AttachedRecording {
  public:
   // The folder is made next to `out`, or where the JVM can reach it.
   static Result<AttachedRecording> begin(const RunningJvm& jvm, const RunOptions& options,
-                                         const std::filesystem::path& out, const Console& console);
+                                         const std::filesystem::path& out, const Console& console,
+                                         std::uint64_t duration_ns = 0);
 
   // A path by which it can be read, also when the JVM is gone.
   [[nodiscard]] std::filesystem::path folder() const { return control::path_in(folder_); }

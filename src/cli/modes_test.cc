@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace sonde::cli {
 namespace {
 
@@ -58,13 +60,16 @@ TEST(Modes, SubgraphsHaveRoots) {
   EXPECT_FALSE(parse_modes("subgraph:root=A.b,exact").ok());
 }
 
-TEST(Modes, SomeCallsOfRootsMayRunBare) {
-  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=16").value().subgraph->bare, "16");
-  EXPECT_EQ(parse_modes("subgraph:root=A.b").value().subgraph->bare, "off");
-  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=1").error().message,
-            "bare is off or a number from 2 to 1000000, not `1`");
-  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=4,time=off").error().message,
-            "bare= says what calls take bare: it needs a clock");
+TEST(Modes, RootsMayRunBareForAWhile) {
+  const auto bare_ns = [](const std::string& modes, std::uint64_t if_not_said) {
+    const auto settings = settings_for_agent(*parse_modes(modes).value().subgraph, if_not_said);
+    return std::ranges::find(settings, "subgraph-bare", [](const auto& setting) { return setting.first; })->second;
+  };
+  EXPECT_EQ(bare_ns("subgraph:root=A.b,bare=1500ms", 7), "1500000000");
+  EXPECT_EQ(bare_ns("subgraph:root=A.b,bare=off", 7), "0");
+  EXPECT_EQ(bare_ns("subgraph:root=A.b", 7), "7");
+  EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=4").error().message,
+            "bare is one of auto, off or a time such as 2s, not `4`");
 }
 
 TEST(Modes, ARegionIsOneMethod) {

@@ -2,7 +2,8 @@
 #include "cli/subgraph_mode.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "cli/modes.h"
 
 namespace sonde::cli {
 namespace {
@@ -11,12 +12,16 @@ struct Setting {
   std::string_view name;
   std::string SubgraphMode::*value;
   std::vector<std::string_view> choices;
+  bool may_be_time = false;
 };
 
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> all = {
-      {"scheme", &SubgraphMode::scheme, {"a", "b"}},        {"time", &SubgraphMode::time, {"wall", "cpu", "off"}},
-      {"jdk", &SubgraphMode::jdk, {"off", "follow", "on"}}, {"bytecodes", &SubgraphMode::bytecodes, {"on", "off"}},
+      {"scheme", &SubgraphMode::scheme, {"a", "b"}},
+      {"time", &SubgraphMode::time, {"wall", "cpu", "off"}},
+      {"jdk", &SubgraphMode::jdk, {"off", "follow", "on"}},
+      {"bytecodes", &SubgraphMode::bytecodes, {"on", "off"}},
+      {.name = "bare", .value = &SubgraphMode::bare, .choices = {"auto", "off"}, .may_be_time = true},
       {"wait", &SubgraphMode::wait, {"on", "off"}},
   };
   return all;
@@ -39,20 +44,12 @@ Result<void> set(SubgraphMode& mode, std::string_view text) {
     mode.roots.emplace_back(value);
     return {};
   }
-  if (name == "bare") {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool is_number = error == std::errc() && end == value.data() + value.size();
-    if (value != "off" && (!is_number || number < 2 || number > 1'000'000))
-      return invalid("bare is off or a number from 2 to 1000000, not `" + std::string(value) + "`");
-    mode.bare = value;
-    return {};
-  }
   for (const Setting& setting : settings()) {
     if (setting.name != name) continue;
-    if (std::ranges::find(setting.choices, value) == setting.choices.end())
-      return invalid(std::string(name) + " is one of " + joined(setting.choices) + ", not `" + std::string(value) +
-                     "`");
+    const bool is_time = setting.may_be_time && parse_duration_ns(std::string(value)) != 0;
+    if (!is_time && std::ranges::find(setting.choices, value) == setting.choices.end())
+      return invalid(std::string(name) + " is one of " + joined(setting.choices) +
+                     (setting.may_be_time ? " or a time such as 2s" : "") + ", not `" + std::string(value) + "`");
     mode.*setting.value = value;
     return {};
   }
@@ -70,7 +67,6 @@ Result<SubgraphMode> parse_subgraph_mode(std::string_view rest) {
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
   }
   if (mode.roots.empty()) return invalid("mode subgraph needs a root: subgraph:root=com.acme.Shop.checkout");
-  if (mode.bare != "off" && mode.time == "off") return invalid("bare= says what calls take bare: it needs a clock");
   return mode;
 }
 
@@ -82,14 +78,15 @@ Result<SubgraphMode> parse_region_mode(std::string_view pattern) {
   return mode;
 }
 
-std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode) {
+std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, std::uint64_t bare_ns) {
   std::vector<std::pair<std::string, std::string>> settings;
   for (const std::string& root : mode.roots) settings.emplace_back("subgraph-root", root);
   settings.emplace_back("subgraph-scheme", mode.scheme);
   settings.emplace_back("subgraph-time", mode.time);
   settings.emplace_back("subgraph-jdk", mode.jdk);
   settings.emplace_back("subgraph-bytecodes", mode.bytecodes == "on" ? "1" : "0");
-  settings.emplace_back("subgraph-bare", mode.bare == "off" ? "0" : mode.bare);
+  // Which is 0 for off.
+  settings.emplace_back("subgraph-bare", std::to_string(mode.bare == "auto" ? bare_ns : parse_duration_ns(mode.bare)));
   settings.emplace_back("subgraph-wait", mode.wait == "on" ? "1" : "0");
   return settings;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--mode subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on][,bare=N]
-// [,wait=off]` and `--mode region:PATTERN`: what is to be measured.
+// `--mode subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on]
+// [,bare=TIME|off][,wait=off]` and `--mode region:PATTERN`: what is to be measured.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,7 @@ struct SubgraphMode {
   std::string time = "wall";
   std::string jdk = "off";
   std::string bytecodes = "off";
-  std::string bare = "off";
+  std::string bare = "auto";
   std::string wait = "on";
 
   [[nodiscard]] std::string name() const { return scheme == "region" ? scheme : "subgraph"; }
@@ -27,7 +28,9 @@ struct SubgraphMode {
 Result<SubgraphMode> parse_subgraph_mode(std::string_view settings);
 Result<SubgraphMode> parse_region_mode(std::string_view pattern);
 
+// For how long roots run bare if nobody says: a JVM that runs is warm, so that says something.
+inline constexpr std::uint64_t kBareNs = 2'000'000'000;
 // As the agent reads it: keys and values.
-std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode);
+std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, std::uint64_t bare_ns);
 
 }  // namespace sonde::cli

@@ -36,10 +36,10 @@ std::string cost_text(std::uint64_t ps, std::uint64_t error_ps) {
 }
 
 std::string bare_text(const RootCalls& root, const Profile& profile) {
-  std::string text = fmt::format("Bare      {} of {} calls of {}", grouped(root.all_bare), grouped(root.calls),
-                                 profile.display_name(root.method));
-  if (root.bare == 0) return text + ", none since classes were last changed\n";
-  return text + fmt::format(": {} each +-{:.0f} %, so that a call below it costs {} % of what was calibrated\n",
+  std::string text = fmt::format("Bare      {} calls of {} before what it calls was instrumented",
+                                 grouped(root.all_bare), profile.display_name(root.method));
+  if (root.bare_error_ns == 0) return text + ", too few to say what it takes\n";
+  return text + fmt::format(": it takes {} +-{:.0f} %, so a call below it costs {} % of what was calibrated\n",
                             time_text(root.bare_ns / root.bare),
                             100.0 * static_cast<double>(root.bare_error_ns) / static_cast<double>(root.bare_ns),
                             root.cost_percent);

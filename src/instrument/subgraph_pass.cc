@@ -20,11 +20,8 @@ constexpr MemberRef kCaller{kRuntime, "caller", "(J)J"};
 constexpr MemberRef kCurrent{kRuntime, "current", "()J"};
 constexpr MemberRef kEnter{kRuntime, "enter", "(JJII)J"};
 constexpr MemberRef kEnterRoot{kRuntime, "enterRoot", "(JJII)J"};
-constexpr MemberRef kEnterRootOrBare{kRuntime, "enterRootOrBare", "(JJII)J"};
 constexpr MemberRef kStart{kRuntime, "start", "(J)J"};
 constexpr MemberRef kStartCpu{kRuntime, "startCpu", "(J)J"};
-constexpr MemberRef kStartRoot{kRuntime, "startRoot", "(JJ)J"};
-constexpr MemberRef kStartRootCpu{kRuntime, "startRootCpu", "(JJ)J"};
 constexpr MemberRef kExit{kRuntime, "exit", "(JJJ)V"};
 constexpr MemberRef kExitTimed{kRuntime, "exit", "(JJJJ)V"};
 constexpr MemberRef kExitCpu{kRuntime, "exitCpu", "(JJJJ)V"};
@@ -95,20 +92,14 @@ void SubgraphPass::insert_entry(CodeEditor& code) {
     b.load(LocalType::kLong, entry_local_).load(LocalType::kLong, caller_local_);
     b.push(static_cast<std::int32_t>(method_.id));
     b.push(static_cast<std::int32_t>(slots_for(plan_.call_sites().size())));
-    b.invoke_static(method_.bare ? kEnterRootOrBare
-                    : is_root    ? kEnterRoot
-                                 : kEnter)
-        .store(LocalType::kLong, node_local_);
+    b.invoke_static(is_root ? kEnterRoot : kEnter).store(LocalType::kLong, node_local_);
     if (method_.bytecodes) {
       const std::int32_t all = plan_.constant_bytecodes() + plan_.bytecodes_after_constructor_call();
       b.push_long(plan_.is_single_path() ? all : 0).store(LocalType::kLong, count_local_);
     }
     if (method_.clock == SubgraphClock::kNone) return;
-    const bool is_cpu = method_.clock == SubgraphClock::kCpu;
-    if (method_.bare) b.load(LocalType::kLong, entry_local_);
     b.load(LocalType::kLong, node_local_);
-    b.invoke_static(method_.bare ? (is_cpu ? kStartRootCpu : kStartRoot) : is_cpu ? kStartCpu : kStart);
-    b.store(LocalType::kLong, start_local_);
+    b.invoke_static(method_.clock == SubgraphClock::kCpu ? kStartCpu : kStart).store(LocalType::kLong, start_local_);
   }));
 }
 

@@ -9,8 +9,7 @@
 //                 caller = caller(entry)             call(receiver, node,            node, start)    exit(...)
 //                 node = enter(entry, caller, ID, n)      SITE)
 //                 start = start(node)
-//   root          the same with rootEntry(), enterRoot(), exitRoot(); where some of its calls may run
-//                 bare, enterRootOrBare() and startRoot(entry, node)
+//   root          the same with rootEntry(), enterRoot(), exitRoot()
 //   followed      node = current()                   the same                   -                    -
 //
 // where an exception is caught, resume(entry, node) stands first: a constructor cannot see what super() throws.
@@ -71,8 +70,7 @@ struct SubgraphMethod {
   SubgraphRole role;
   SubgraphClock clock;
   bool bytecodes;
-  CallSites* sites;   // null: nobody wants to know
-  bool bare = false;  // a root: some of its calls run unmeasured, but for their time
+  CallSites* sites;  // null: nobody wants to know
 };
 
 class SubgraphPass {

@@ -83,17 +83,6 @@ TEST(SubgraphPass, ARootMayBeEnteredFromOutside) {
             "iload_0 lload lload lload lload exitRootCpu ireturn ");
 }
 
-TEST(SubgraphPass, SomeCallsOfARootMayRunBare) {
-  TestClass cls;
-  assemble(cls, "iload_0\n ireturn");
-  SubgraphMethod method = kInner;
-  method.role = SubgraphRole::kRoot;
-  method.bare = true;
-  EXPECT_EQ(instrumented(cls, method),
-            "rootEntry dup2 lstore caller lstore lload lload bipush iconst_1 enterRootOrBare lstore lload lload "
-            "startRoot lstore iload_0 lload lload lload lload exitRoot ireturn ");
-}
-
 TEST(SubgraphPass, AFollowedMethodOnlyTellsWhatItCalls) {
   TestClass cls;
   cls.max_locals = 0;

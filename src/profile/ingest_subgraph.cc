@@ -32,8 +32,9 @@ struct Measured {
 };
 
 struct Weighed {
-  double bare_squares = 0;      // of times, summed up: for how far they may be off
-  long double expected_ns = 0;  // what the calls that were measured would have taken bare
+  std::uint64_t bare_round = 0;  // the latest one
+  double bare_squares = 0;       // of times, summed up: for how far they may be off
+  long double expected_ns = 0;   // what the calls that were measured would have taken bare
 };
 
 class SubgraphIngest {
@@ -59,7 +60,7 @@ class SubgraphIngest {
                      .root = root,
                      .time_ns = context.time_ns,
                      .own_ns = context.own_ns,
-                     .calls = context.calls - bare_of(context)});
+                     .calls = context.calls});
   }
 
   void end_tree() {
@@ -86,11 +87,7 @@ class SubgraphIngest {
   }
 
  private:
-  static constexpr std::uint64_t kFewestCalls = 30;  // for a mean with an error
-
-  static std::uint64_t bare_of(const arena::SubgraphContext& context) {
-    return context.times == nullptr ? 0 : std::min(context.times->all_bare, context.calls);
-  }
+  static constexpr std::uint64_t kFewestCalls = 10;  // for a mean with an error
 
   void leave() {
     const Measured m = path_.back();
@@ -107,12 +104,13 @@ class SubgraphIngest {
   // Where bare calls contradict the calibration, they say what a call costs in this program.
   void weigh(std::size_t index) {
     RootCalls& root = profile_.roots[index];
-    if (root.bare < kFewestCalls || root.timed == 0) return;
+    if (root.bare < kFewestCalls) return;
     const auto bare = static_cast<double>(root.bare);
     const double mean = static_cast<double>(root.bare_ns) / bare;
     constexpr double kMost = 1e18;  // of a damaged arena
     const double deviations = weighed_[index].bare_squares - bare * mean * mean;
-    root.bare_error_ns = static_cast<std::uint64_t>(std::min(kMost, std::sqrt(std::max(0.0, deviations))));
+    root.bare_error_ns = static_cast<std::uint64_t>(std::min(kMost, std::sqrt(std::max(1.0, deviations))));
+    if (root.timed == 0) return;
     const long double each = static_cast<long double>(root.timed) / static_cast<long double>(root.bare);
     long double charged = 0;
     long double correction = 0;
@@ -142,10 +140,7 @@ class SubgraphIngest {
     const std::uint64_t count = __atomic_load_n(&times.count, __ATOMIC_ACQUIRE);  // pairs with SondeSubgraph.note
     it->calls += context.calls;
     it->exceptions += context.thrown;
-    it->all_bare += times.all_bare;
-    it->bare += times.bare;
-    it->bare_ns += times.bare_ns;
-    weighed_[index].bare_squares += times.bare_squares;
+    add_bare(*it, weighed_[index], times);
     if (count == 0) return index;
     it->least_ns = it->timed == 0 ? times.least_ns : std::min(it->least_ns, times.least_ns);
     it->most_ns = std::max(it->most_ns, times.most_ns);
@@ -158,6 +153,19 @@ class SubgraphIngest {
     if (it->last.size() > arena::kLastCalls)
       it->last.erase(it->last.begin(), it->last.end() - static_cast<std::ptrdiff_t>(arena::kLastCalls));
     return index;
+  }
+
+  // A thread may have none in the latest round, and then has an earlier one.
+  static void add_bare(RootCalls& root, Weighed& weighed, const arena::RootTimes& times) {
+    root.all_bare += times.all_bare;
+    if (times.bare_round < weighed.bare_round) return;
+    if (times.bare_round > weighed.bare_round) {
+      root.bare = root.bare_ns = 0;
+      weighed = {.bare_round = times.bare_round};
+    }
+    root.bare += times.bare;
+    root.bare_ns += times.bare_ns;
+    weighed.bare_squares += times.bare_squares;
   }
 
   Profile& profile_;

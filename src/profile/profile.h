@@ -85,8 +85,8 @@ struct RootCalls {
   std::uint64_t time_ns = 0;
   std::uint64_t least_ns = 0;
   std::uint64_t most_ns = 0;
-  std::uint64_t all_bare = 0;  // calls that ran unmeasured but for their time
-  std::uint64_t bare = 0;      // those since classes were last changed
+  std::uint64_t all_bare = 0;  // calls before anything below was instrumented; they are in none of the others
+  std::uint64_t bare = 0;      // those since what had been changed was compiled again
   std::uint64_t bare_ns = 0;
   std::uint64_t bare_error_ns = 0;     // of bare_ns, by chance
   std::uint64_t cost_percent = 100;    // what a call below it costs, of what was calibrated: as bare calls say

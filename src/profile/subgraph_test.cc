@@ -120,7 +120,7 @@ TEST_F(SubgraphTest, OurOwnTimeIsTakenOffWhereItWasSpent) {
 }
 
 TEST_F(SubgraphTest, BareCallsSayWhatACallCosts) {
-  arena::SubgraphNode* task = root(1, 130, 1'000'000);
+  arena::SubgraphNode* task = root(1, 100, 1'000'000);
   callee(task, 2, 10'000, 700'000);
   arena::RootTimes* times = times_of(task);
   times->count = 100;
@@ -134,8 +134,22 @@ TEST_F(SubgraphTest, BareCallsSayWhatACallCosts) {
   EXPECT_THAT(values(p, Metric::kWallNs), ElementsAre(0, 0, 200'000));
 }
 
+TEST_F(SubgraphTest, OnlyTheLatestRoundOfBareCallsCounts) {
+  for (const std::uint64_t round : {2, 1, 2}) {
+    arena::RootTimes* times = times_of(root(1, 1, 1000));
+    times->all_bare = times->bare = 10 * round;
+    times->bare_ns = 1000 * round;
+    times->bare_squares = 100'000.0 * static_cast<double>(round);
+    times->bare_round = round;
+  }
+  const Profile p = profile();
+  EXPECT_EQ(p.roots[0].all_bare, 50u);
+  EXPECT_EQ(p.roots[0].bare, 40u);
+  EXPECT_EQ(p.roots[0].bare_ns, 4000u);
+}
+
 TEST_F(SubgraphTest, BareCallsThatMayBeChanceSayNothing) {
-  arena::SubgraphNode* task = root(1, 130, 1'000'000);
+  arena::SubgraphNode* task = root(1, 100, 1'000'000);
   arena::RootTimes* times = times_of(task);
   times->count = 100;
   times->time_ns = 1'000'000;

@@ -84,7 +84,8 @@ Result<void> AttachedCounting::set_up(JNIEnv* jni) {
   platform_loader_ = find_loader(jni, "getPlatformClassLoader");
   // Methods that run since an earlier recording may count in any slot.
   if (options_.flat && !flat_blocks_.make_room_for(g_numbers.largest()))
-    return Error{ErrorCode::kUnsupported, "there is no room for the counters of all methods; use mode exact"};
+    return Error{ErrorCode::kUnsupported, "there is no room for the counters of all methods (numbers up to " +
+                                              std::to_string(g_numbers.largest()) + "); use mode exact"};
   if (!options_.flat) trees_.start();
   if (options_.sampling.is_on()) {
     if (g_stacks == nullptr) g_stacks = new ShadowStacks(bias);

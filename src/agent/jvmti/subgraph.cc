@@ -102,7 +102,7 @@ void on_upcall(JNIEnv* jni, jobject receiver, jmethodID method) {
   Subgraph& s = *use.get();
   const jclass cls = receiver == nullptr ? nullptr : jni->GetObjectClass(receiver);
   std::unique_lock lock(s.mutex);
-  if (!s.is_ending) {
+  if (!s.is_ending && s.phase == Subgraph::Phase::kRevealing) {
     s.reveal.meet(jni, method, cls);
     hand_over(s, lock);
   }
@@ -209,7 +209,8 @@ Result<void> begin(Subgraph& s, JNIEnv* jni) {
   const std::uint64_t bias = s.options.is_attached ? TRY(map_nowhere_somewhere()) : kBias;
   TRY(g_runtime.define(s.jvmti, jni, bias, kNatives));
   TRY(s.plan.begin(SubgraphRuntime::site_bytes()));
-  if (!g_runtime.begin(jni, s.options.subgraph.bare))
+  g_runtime.begin(jni);
+  if (!s.options.subgraph.begins_bare() && !begin_to_reveal(s, jni))
     return Error{ErrorCode::kUnsupported, "java.lang.SondeSubgraph has no memory"};
   s.virtual_thread = find_class(jni, "java/lang/BaseVirtualThread");
   s.reveal.classes().set_platform_loader(find_loader(jni, "getPlatformClassLoader"));
@@ -223,7 +224,7 @@ Result<void> begin(Subgraph& s, JNIEnv* jni) {
     if (s.reveal.has_changed()) change_revealed(s, jni, lock);
   }
   calibrate(s, jni);
-  g_runtime.open(jni);
+  g_runtime.set_open(jni, true);
   if (!s.thread.start("sonde", [&s] { change_until_end(s); }))
     return Error{ErrorCode::kIo, "the thread that changes classes cannot be started"};
   if (!s.options.subgraph.is_region()) watch_upcalls(s.jvmti, on_upcall);
@@ -280,7 +281,7 @@ Result<void> SubgraphTiming::prepare() {
 
 Result<void> SubgraphTiming::start(JNIEnv* jni) {
   jvmtiEnv* jvmti = jvmti_ != nullptr ? std::exchange(jvmti_, nullptr) : TRY(make_environment(vm_));
-  auto* subgraph = new Subgraph(vm_, jvmti, arena_, options_, trees_, plan_, costs_);
+  auto* subgraph = new Subgraph(vm_, jvmti, g_runtime, arena_, options_, trees_, plan_, costs_);
   set_subgraph(subgraph);
   auto begun = begin(*subgraph, jni);
   if (!begun.ok()) end(*subgraph, jni);

@@ -7,7 +7,6 @@
 
 #include "agent/jvmti/class_batches.h"
 #include "agent/jvmti/growing_pools.h"
-#include "agent/jvmti/subgraph_runtime.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -60,13 +59,35 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
   publish_costs(s);
 }
 
+// Roots run bare from when there is one. Changing it threw its code away, so what they take counts from the second half
+// of that time on.
+void end_phase(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
+  s.phase_end += std::chrono::nanoseconds(s.options.subgraph.bare_ns / 2);
+  if (s.phase == Subgraph::Phase::kSettling) {
+    s.phase = Subgraph::Phase::kBare;
+    return SubgraphRuntime::begin_bare_round();
+  }
+  // Nobody waits for what the eager scheme finds: until it is instrumented, calls of roots are not seen.
+  const bool is_eager = s.options.subgraph.scheme == arena::SubgraphScheme::kEager;
+  lock.unlock();
+  if (is_eager) s.runtime.set_open(jni, false);
+  const bool is_revealing = begin_to_reveal(s, jni);
+  lock.lock();
+  if (is_revealing && s.reveal.has_changed()) change_revealed(s, jni, lock);
+  if (is_eager) s.runtime.set_open(jni, !s.is_ending);
+}
+
 void change_until_end(Subgraph& s, JNIEnv* jni) {
   std::unique_lock lock(s.mutex);
   while (!s.is_ending) {
     if (s.reveal.has_changed()) {
       change_revealed(s, jni, lock);
-    } else {
+    } else if (s.phase == Subgraph::Phase::kRevealing || !s.reveal.has_roots()) {
       s.has_work.wait(lock);
+    } else if (s.phase_end == Subgraph::kNever) {
+      s.phase_end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(s.options.subgraph.bare_ns / 2);
+    } else if (s.has_work.wait_until(lock, s.phase_end) == std::cv_status::timeout) {
+      end_phase(s, jni, lock);
     }
   }
   s.has_ended = true;
@@ -90,6 +111,15 @@ void hand_over(Subgraph& s, std::unique_lock<std::mutex>& lock) {
   s.arena.header().subgraph.waited_ns += monotonic_ns() - begin;
 }
 
+bool begin_to_reveal(Subgraph& s, JNIEnv* jni) {
+  if (!s.runtime.begin_to_ask(jni)) return false;
+  const std::lock_guard lock(s.mutex);
+  s.phase = Subgraph::Phase::kRevealing;
+  s.plan.let_sites_ask();
+  s.reveal.go_beyond_roots(jni);
+  return true;
+}
+
 void change_all(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
   while (!keys.empty()) {
     const std::size_t count = std::min(s.costs.next_size(), keys.size());
@@ -104,7 +134,6 @@ void change_revealed(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& loc
   lock.unlock();
   change_all(s, jni, keys);
   lock.lock();
-  SubgraphRuntime::note_change();
   s.reveal.changed();
   s.done = batch;
   s.has_done.notify_all();

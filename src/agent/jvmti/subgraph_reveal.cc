@@ -60,6 +60,11 @@ void SubgraphReveal::find_roots(JNIEnv* jni) {
   expand(jni);
 }
 
+void SubgraphReveal::go_beyond_roots(JNIEnv* jni) {
+  goes_beyond_roots_ = true;
+  expand(jni);
+}
+
 void SubgraphReveal::find_roots_in(JNIEnv* jni, ClassKey key) {
   const std::string name = classes_[key].name;
   if (!classes_[key].is_modifiable || is_never_touched(name) || !may_have_roots(name)) return;
@@ -289,7 +294,7 @@ void SubgraphReveal::call_lambdas_of(JNIEnv* jni, ClassKey cls, jmethodID method
 
 // The eager scheme goes on from what it selected until there is nothing new.
 void SubgraphReveal::expand(JNIEnv* jni) {
-  while (!to_expand_.empty()) {
+  while (goes_beyond_roots_ && !to_expand_.empty()) {
     const Selected next = to_expand_.back();
     to_expand_.pop_back();
     if (is_eager()) call_callees_of(jni, next.cls, next.method);

@@ -28,12 +28,18 @@ namespace sonde::agent {
 class SubgraphReveal {
  public:
   SubgraphReveal(jvmtiEnv* jvmti, SubgraphPlan& plan, const Options& options)
-      : jvmti_(jvmti), plan_(plan), options_(options), classes_(jvmti) {}
+      : jvmti_(jvmti),
+        plan_(plan),
+        options_(options),
+        classes_(jvmti),
+        goes_beyond_roots_(!options.subgraph.begins_bare()) {}
 
   [[nodiscard]] LoadedClasses& classes() { return classes_; }
 
   // All loaded classes: roots among their methods.
   void find_roots(JNIEnv* jni);
+  // What roots call, if it was left alone so far (SubgraphOptions::begins_bare).
+  void go_beyond_roots(JNIEnv* jni);
   // A class that has been prepared; nothing of it has run yet.
   void add_class(JNIEnv* jni, jclass cls);
   // A call site is met; `receiver` may be null.
@@ -49,6 +55,7 @@ class SubgraphReveal {
   // code may run while classes are loaded, which changing classes may have to wait for.
   enum class Urgency : std::uint8_t { kNone, kInChange, kNext };
   [[nodiscard]] Urgency urgency() const { return urgency_; }
+  [[nodiscard]] bool has_roots() const { return !found_roots_.empty(); }
   // Patterns of roots without a method so far.
   [[nodiscard]] std::size_t missing_roots() const { return options_.subgraph.roots.size() - found_roots_.size(); }
 
@@ -98,6 +105,7 @@ class SubgraphReveal {
   SubgraphPlan& plan_;
   const Options& options_;
   LoadedClasses classes_;
+  bool goes_beyond_roots_;
   std::unordered_set<ClassKey> changed_;
   std::unordered_set<ClassKey> in_change_;
   Urgency urgency_ = Urgency::kNone;

@@ -24,7 +24,7 @@ constexpr jsize kRemembered = 1 << 16;  // call sites and receivers
 // For the life of the process.
 arena::SubgraphEntry* g_threads = nullptr;
 std::uint8_t* g_sites = nullptr;
-std::uint64_t* g_changes = nullptr;
+std::uint64_t* g_round = nullptr;
 
 // HotSpot prints a warning if natives of a java.* class are registered by code that no class of the JDK called. While a
 // class is loaded that Java code defines, one did.
@@ -63,12 +63,12 @@ bool define_by_java(JNIEnv* jni, const char* name, std::span<const std::uint8_t>
 bool map_tables() {
   if (g_threads != nullptr) return true;
   constexpr std::size_t kThreadBytes = kThreads * sizeof(arena::SubgraphEntry);
-  void* memory = mmap(nullptr, kThreadBytes + SubgraphPlan::kMaxSites + sizeof *g_changes, PROT_READ | PROT_WRITE,
+  void* memory = mmap(nullptr, kThreadBytes + SubgraphPlan::kMaxSites + sizeof *g_round, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   g_threads = static_cast<arena::SubgraphEntry*>(memory);
   g_sites = static_cast<std::uint8_t*>(memory) + kThreadBytes;
-  g_changes = reinterpret_cast<std::uint64_t*>(g_sites + SubgraphPlan::kMaxSites);
+  g_round = reinterpret_cast<std::uint64_t*>(g_sites + SubgraphPlan::kMaxSites);
   return true;
 }
 
@@ -123,13 +123,17 @@ Result<void> SubgraphRuntime::make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span
   set_long(jni, "threadMask", kThreads - 1);
   set_long(jni, "threads", reinterpret_cast<jlong>(g_threads));
   set_long(jni, "sites", reinterpret_cast<jlong>(g_sites));
-  set_long(jni, "changes", reinterpret_cast<jlong>(g_changes));
+  set_long(jni, "round", reinterpret_cast<jlong>(g_round));
   return {};
 }
 
 void SubgraphRuntime::set_long(JNIEnv* jni, const char* field, jlong value) {
   const jfieldID id = jni->GetStaticFieldID(runtime_, field, "J");
   if (id != nullptr) jni->SetStaticLongField(runtime_, id, value);
+}
+
+void SubgraphRuntime::set_boolean(JNIEnv* jni, const char* field, bool value) {
+  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, field, "Z"), value ? JNI_TRUE : JNI_FALSE);
 }
 
 bool SubgraphRuntime::new_array(JNIEnv* jni, const char* field, const char* type, const char* element, jsize size) {
@@ -145,22 +149,22 @@ bool SubgraphRuntime::new_array(JNIEnv* jni, const char* field, const char* type
 
 std::uint8_t* SubgraphRuntime::site_bytes() { return g_sites; }
 
-bool SubgraphRuntime::begin(JNIEnv* jni, std::uint32_t bare) {
-  jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "bare", "I"), static_cast<jint>(bare));
+void SubgraphRuntime::begin(JNIEnv* jni) {
   madvise(g_sites, SubgraphPlan::kMaxSites, MADV_DONTNEED);  // all zero
+  set_boolean(jni, "bare", true);
+}
+
+bool SubgraphRuntime::begin_to_ask(JNIEnv* jni) {
   const bool made = new_array(jni, "last", "[Ljava/lang/Object;", "java/lang/Object", kRemembered) &&
                     new_array(jni, "seen", "[Ljava/lang/SondeSubgraph$Seen;", kSeenName, kRemembered);
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
+  if (made) set_boolean(jni, "bare", false);
   return made;
-}
-
-void SubgraphRuntime::open(JNIEnv* jni) {
-  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "open", "Z"), JNI_TRUE);
 }
 
 void SubgraphRuntime::end(JNIEnv* jni) {
   if (runtime_ == nullptr) return;
-  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "open", "Z"), JNI_FALSE);
+  set_open(jni, false);
   for (std::uint64_t i = 0; i < kThreads; i += 4096 / sizeof(arena::SubgraphEntry)) {
     unsigned char is_resident = 0;
     if (mincore(&g_threads[i], 4096, &is_resident) == 0 && (is_resident & 1) == 0) continue;
@@ -172,7 +176,7 @@ void SubgraphRuntime::end(JNIEnv* jni) {
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
 }
 
-void SubgraphRuntime::note_change() { __atomic_fetch_add(g_changes, 1, __ATOMIC_RELEASE); }
+void SubgraphRuntime::begin_bare_round() { __atomic_fetch_add(g_round, 1, __ATOMIC_RELEASE); }
 
 void SubgraphRuntime::forget_threads() {
   if (g_threads != nullptr) madvise(g_threads, kThreads * sizeof(arena::SubgraphEntry), MADV_DONTNEED);  // all zero

@@ -20,11 +20,14 @@ class SubgraphRuntime {
   // SondeSubgraph. The JVM must be past VMInit.
   Result<void> define(jvmtiEnv* jvmti, JNIEnv* jni, std::uint64_t bias, std::span<const JNINativeMethod> natives);
 
-  // Nobody is inside, nothing has been seen. `bare` is of SubgraphOptions.
-  bool begin(JNIEnv* jni, std::uint32_t bare);
-  void open(JNIEnv* jni);
-  // Classes have been changed.
-  static void note_change();
+  // Nobody is inside, nothing has been seen. Roots run bare.
+  void begin(JNIEnv* jni);
+  // Whether threads may enter roots from outside.
+  void set_open(JNIEnv* jni, bool is_open) { set_boolean(jni, "open", is_open); }
+  // Bare calls that were before are not counted.
+  static void begin_bare_round();
+  // Roots do not run bare any more, and what they call is asked for. False: the JVM has no memory for that now.
+  bool begin_to_ask(JNIEnv* jni);
   // No thread enters a root any more, and those inside are outside.
   void end(JNIEnv* jni);
   // The recording has ended: no thread has a tree.
@@ -50,6 +53,7 @@ class SubgraphRuntime {
  private:
   Result<void> make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives);
   void set_long(JNIEnv* jni, const char* field, jlong value);
+  void set_boolean(JNIEnv* jni, const char* field, bool value);
   bool new_array(JNIEnv* jni, const char* field, const char* type, const char* element, jsize size);
 
   jclass runtime_ = nullptr;  // global reference; null: not defined

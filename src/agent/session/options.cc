@@ -34,7 +34,7 @@ bool set_subgraph(SubgraphOptions& options, const std::string& key, const std::s
   } else if (key == "subgraph-bytecodes") {
     options.bytecodes = value == "1";
   } else if (key == "subgraph-bare") {
-    options.bare = static_cast<std::uint32_t>(number(value));
+    options.bare_ns = number(value);
   } else if (key == "subgraph-wait") {
     options.wait = value == "1";
   } else {

@@ -23,11 +23,12 @@ struct SubgraphOptions {
   arena::SubgraphTime time = arena::SubgraphTime::kWall;
   JdkMethods jdk = JdkMethods::kOpaque;
   bool bytecodes = false;
-  std::uint32_t bare = 0;  // one of so many calls of a root runs unmeasured; 0: none
-  bool wait = true;        // a thread waits until what it calls for the first time is instrumented
+  std::uint64_t bare_ns = 0;  // for how long roots run bare at first: nothing below them is instrumented
+  bool wait = true;           // a thread waits until what it calls for the first time is instrumented
 
   [[nodiscard]] bool is_on() const { return !roots.empty(); }
   [[nodiscard]] bool is_region() const { return scheme == arena::SubgraphScheme::kRegion; }
+  [[nodiscard]] bool begins_bare() const { return bare_ns != 0 && time != arena::SubgraphTime::kNone && !is_region(); }
   bool operator==(const SubgraphOptions&) const = default;
 };
 

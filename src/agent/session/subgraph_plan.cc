@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/subgraph_plan.h"
 
+#include <utility>
+
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -56,6 +58,7 @@ CallSites::Kind kind_of(Opcode opcode, const MemberRef& callee) {
 
 Result<void> SubgraphPlan::begin(std::uint8_t* site_bytes) {
   site_bytes_ = site_bytes;
+  may_sites_ask_ = !options_.begins_bare();
   return methods_.is_mapped() ? Result<void>() : methods_.map();
 }
 
@@ -78,6 +81,11 @@ std::vector<std::uint32_t> SubgraphPlan::clear() {
   }
   classes_.clear();
   return changed;
+}
+
+void SubgraphPlan::let_sites_ask() {
+  if (std::exchange(may_sites_ask_, true)) return;
+  for (std::size_t site = 0; site < sites_.size(); ++site) __atomic_store_n(&site_bytes_[site], 1, __ATOMIC_RELEASE);
 }
 
 void SubgraphPlan::settle(std::uint32_t site) {
@@ -126,15 +134,8 @@ Result<void> SubgraphPlan::instrument(const Member& method, SelectedMethod& sele
                           .role = selected.role,
                           .clock = static_cast<instrument::SubgraphClock>(options_.time),
                           .bytecodes = options_.bytecodes,
-                          .sites = finds_callees ? this : nullptr,
-                          .bare = runs_bare(method, selected)}));
+                          .sites = finds_callees ? this : nullptr}));
   return editor_.commit();
-}
-
-// A constructor cannot see what super() throws, so the end of a bare call might be missed.
-bool SubgraphPlan::runs_bare(const Member& method, const SelectedMethod& selected) const {
-  return options_.bare != 0 && options_.time != arena::SubgraphTime::kNone && selected.role == SubgraphRole::kRoot &&
-         method.name != "<init>";
 }
 
 void SubgraphPlan::record(const Member& method, const Code& code, SelectedMethod& selected, bool of_jdk) {
@@ -163,12 +164,12 @@ std::optional<SubgraphPlan::Probe> SubgraphPlan::probe_of(std::uint32_t key, Sit
                                   ? 0
                                   : instrument::receiver_depth(call.opcode, call.callee.descriptor);
   if (const auto known = current_->sites.find(key); known != current_->sites.end()) {
-    const bool is_settled = call.kind == Kind::kBound && site_bytes_[known->second] == 0;
+    const bool is_settled = may_sites_ask_ && call.kind == Kind::kBound && site_bytes_[known->second] == 0;
     return is_settled ? std::nullopt : std::optional(Probe{known->second, call.kind, depth});
   }
   if (sites_.size() >= kMaxSites) return std::nullopt;
   const Probe probe{.number = static_cast<std::uint32_t>(sites_.size()), .kind = call.kind, .depth = depth};
-  site_bytes_[probe.number] = 1;
+  site_bytes_[probe.number] = may_sites_ask_ ? 1 : 0;
   current_->sites.emplace(key, probe.number);
   sites_.push_back(std::move(call));
   return probe;

@@ -53,6 +53,8 @@ class SubgraphPlan final : private instrument::CallSites {
   std::vector<std::uint32_t> clear();
 
   [[nodiscard]] const SiteCall& call_at(std::uint32_t site) const { return sites_[site]; }
+  // From now on probes ask, if they did not while roots ran bare.
+  void let_sites_ask();
   // What it calls is instrumented: its probe need not ask again, unless it depends on the receiver.
   void settle(std::uint32_t site);
   [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
@@ -79,7 +81,6 @@ class SubgraphPlan final : private instrument::CallSites {
 
   std::optional<Bytes> rewrite(std::uint32_t cls, Bytes original, bool of_jdk);
   Result<void> instrument(const classfile::Member& method, SelectedMethod& selected, bool of_jdk);
-  [[nodiscard]] bool runs_bare(const classfile::Member& method, const SelectedMethod& selected) const;
   void record(const classfile::Member& method, const classfile::Code& code, SelectedMethod& selected, bool of_jdk);
   std::vector<Probe> probes_at(const classfile::Code& code, classfile::Instruction call) override;
   // The call itself, if it is of interest, and the objects that it passes.
@@ -95,6 +96,7 @@ class SubgraphPlan final : private instrument::CallSites {
   classfile::ClassEditor editor_;
   instrument::SubgraphPass pass_;
   std::uint8_t* site_bytes_ = nullptr;
+  bool may_sites_ask_ = true;
   std::vector<SiteCall> sites_;
   // In the arena, whether or not they are selected now.
   std::unordered_set<std::uint32_t> seen_methods_;

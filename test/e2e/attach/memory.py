@@ -46,7 +46,7 @@ OWN_CLASSES = ("RT", "RT$Memory", "Flat", "Sampling", "Thread", "Subgraph", "Sub
 
 def cycles(case):
     """Recordings start and stop again and again: memory and metaspace stay, and no classes but ours come."""
-    modes = ("cpu:1ms", "exact", "subgraph:root=Steady.work", "wall:5ms", "exact:flat", "bytecode,cpu:1ms,wall")
+    modes = ("cpu:1ms", "exact", "subgraph:root=Steady.work,bare=20ms", "wall:5ms", "exact:flat", "bytecode,cpu:1ms,wall")
     count = case.arguments.cycles
     with case.steady("-XX:+EnableDynamicAgentLoading") as program:
 

@@ -29,7 +29,7 @@ def subgraph(case):
         before_speed = program.spin(1000)
         before = bytecodes_of(case, program, "before")
         for i in range(3):
-            with case.attach(program, "subgraph:root=Steady.work") as attached:
+            with case.attach(program, "subgraph:root=Steady.work,bare=off") as attached:
                 program.tell(f"run {RUNS}")
                 expect_subgraph(case, f"recording {i}", attached.end(), RUNS)
         with case.attach(program, "region:Steady.recurse,cpu:1ms") as attached:
@@ -46,7 +46,7 @@ def subgraph(case):
         expect_subgraph(case, "twice", twice, 2 * RUNS, {"Steady.half": (4, 2)})
         program.tell("hold")
         for root in ("Steady.hold", "Steady.work", "Steady.hold"):
-            with case.attach(program, f"subgraph:root={root}") as attached:
+            with case.attach(program, f"subgraph:root={root},bare=off") as attached:
                 time.sleep(0.3)
                 recording = attached.end()
             state = recording.status()

@@ -54,13 +54,10 @@ public final class SondeSubgraph {
   static final int TIMES_BARE = 40;
   static final int TIMES_BARE_TIME = 48;
   static final int TIMES_BARE_SQUARES = 56;
-  static final int TIMES_CHANGES = 64;
+  static final int TIMES_ROUND = 64;
   static final int TIMES_BUCKETS = 80;
   static final int TIMES_RING = 80 + 320 * 8;
   static final int RING = 64;
-
-  /** While a thread is in a bare call, its entry has the root's node, less this, in place of our own time. */
-  static final long BARE = 1L << 62;
 
   static final Unsafe U = Unsafe.getUnsafe();
 
@@ -76,16 +73,19 @@ public final class SondeSubgraph {
   /** A byte per call site: not 0 while its callee is not known to be instrumented. */
   @Stable static long sites;
 
-  /** Where it says how often classes were changed. */
-  @Stable static long changes;
+  /** Where it says which round of bare calls this is. */
+  @Stable static long round;
 
   /** Whether roots may be entered. */
   static volatile boolean open;
 
-  /** One of so many calls of a root runs bare, where that is asked for. */
-  static int bare = 1;
+  /** Whether roots run bare: nothing below them is instrumented yet, nor asked for. */
+  static volatile boolean bare;
 
-  /** Receivers' classes by call site: the last one, and all of them in a hash table of {@link Seen}. */
+  /**
+   * Receivers' classes by call site: the last one, and all of them in a hash table of {@link Seen}. Without elements
+   * while nobody asks.
+   */
   static Object[] last = new Object[0];
 
   static Seen[] seen = new Seen[0];
@@ -182,11 +182,7 @@ public final class SondeSubgraph {
   /** An exception leaves the method; its end follows. */
   @DontInline
   public static void thrown(long entry, long node) {
-    if (node == 0L && isInBare(entry)) {
-      node = bareNode(entry);
-    } else if (entry == 0L || (U.getLong(entry) != node && !astray(entry, node, node))) {
-      return;
-    }
+    if (entry == 0L || bare || (U.getLong(entry) != node && !astray(entry, node, node))) return;
     U.putLong(node + (BASE + NODE_THROWN), U.getLong(node + (BASE + NODE_THROWN)) + 1);
   }
 
@@ -210,7 +206,6 @@ public final class SondeSubgraph {
     final long thread = U.getLong(Thread.currentThread(), threadNumber);
     final long entry = threads + ((thread & threadMask) << ENTRY_BITS);
     if (U.getLong(entry + ENTRY_THREAD) == thread && U.getLong(entry + ENTRY_TREE) != 0L) {
-      if (U.getLong(entry + ENTRY_OWN) < 0L) return 0L; // inside a bare call
       return open || U.getLong(entry) != 0L ? entry : 0L;
     }
     return open && lease(Thread.currentThread(), thread) ? entry : 0L;
@@ -231,19 +226,11 @@ public final class SondeSubgraph {
   }
 
   public static void exitRoot(long entry, long caller, long node, long start) {
-    if (node != 0L) {
-      ended(entry, caller, node, start, System.nanoTime() - start);
-    } else if (start != 0L) {
-      bareEnded(entry, System.nanoTime() - start);
-    }
+    if (node != 0L) ended(entry, caller, node, start, System.nanoTime() - start);
   }
 
   public static void exitRootCpu(long entry, long caller, long node, long start) {
-    if (node != 0L) {
-      ended(entry, caller, node, start, cpuTime() - start);
-    } else if (start != 0L) {
-      bareEnded(entry, cpuTime() - start);
-    }
+    if (node != 0L) ended(entry, caller, node, start, cpuTime() - start);
   }
 
   public static void exitRoot(long entry, long caller, long node) {
@@ -254,6 +241,12 @@ public final class SondeSubgraph {
     final Unsafe u = U;
     if (u.getLong(entry) != node && !astray(entry, caller, node)) return;
     if (time < 0) time = 0;
+    if (bare) {
+      u.putLong(node + (BASE + NODE_CALLS), u.getLong(node + (BASE + NODE_CALLS)) - 1);
+      if (caller == 0L) noteBare(node - TIMES_SIZE, time);
+      u.putLong(entry, caller);
+      return;
+    }
     u.putLong(node + (BASE + NODE_TIME), u.getLong(node + (BASE + NODE_TIME)) + time);
     if (caller == 0L) {
       final long own = u.getLong(u.getLong(entry + ENTRY_TREE) + (BASE + TREE_OWN)) - u.getLong(entry + ENTRY_OWN);
@@ -262,47 +255,14 @@ public final class SondeSubgraph {
     u.putLong(entry, caller);
   }
 
-  // --- bare calls: what they call finds its thread outside ----------------------------------------------------------
-
-  /** As enterRoot; but some calls from outside are left alone, and have no node. */
-  public static long enterRootOrBare(long entry, long caller, int method, int slots) {
-    final long node = enterRoot(entry, caller, method, slots);
-    if (node == 0L || caller != 0L || !isBare(U.getLong(node + (BASE + NODE_CALLS)))) return node;
-    U.putLong(entry + ENTRY_OWN, node - BARE);
-    U.putLong(entry, 0L);
-    return 0L;
-  }
-
-  public static long startRoot(long entry, long node) {
-    return node != 0L || isInBare(entry) ? System.nanoTime() : 0L;
-  }
-
-  public static long startRootCpu(long entry, long node) {
-    return node != 0L || isInBare(entry) ? cpuTime() : 0L;
-  }
-
-  /** Multiples of the golden section are spread evenly, whatever the program does with a period. */
-  private static boolean isBare(long call) {
-    return (call * 0x9E3779B97F4A7C15L >>> 32) * bare >>> 32 == 0L;
-  }
-
-  private static boolean isInBare(long entry) {
-    return entry != 0L && U.getLong(entry + ENTRY_OWN) < 0L;
-  }
-
-  private static long bareNode(long entry) {
-    return U.getLong(entry + ENTRY_OWN) + BARE;
-  }
-
-  private static void bareEnded(long entry, long time) {
-    if (!isInBare(entry)) return; // the recording ended meanwhile
+  /** A call that ended before anything below it was instrumented. It is a part of nothing else. */
+  private static void noteBare(long times, long time) {
     final Unsafe u = U;
-    final long times = bareNode(entry) - TIMES_SIZE + BASE;
-    u.putLong(entry + ENTRY_OWN, 0L);
+    times += BASE;
     u.putLong(times + TIMES_ALL_BARE, u.getLong(times + TIMES_ALL_BARE) + 1);
-    final long changed = u.getLong(changes);
-    if (u.getLong(times + TIMES_CHANGES) != changed) {
-      u.putLong(times + TIMES_CHANGES, changed);
+    final long current = u.getLong(round);
+    if (u.getLong(times + TIMES_ROUND) != current) {
+      u.putLong(times + TIMES_ROUND, current);
       u.putLong(times + TIMES_BARE, 0L);
       u.putLong(times + TIMES_BARE_TIME, 0L);
       u.putDouble(times + TIMES_BARE_SQUARES, 0);
@@ -347,7 +307,7 @@ public final class SondeSubgraph {
   public static void call(Object receiver, long node, int site) {
     if (node == 0L || receiver == null) return;
     final Object[] known = last;
-    if (site >= known.length || known[site] != receiver.getClass()) dispatch(receiver.getClass(), node, site);
+    if (site < known.length ? known[site] != receiver.getClass() : known.length != 0) dispatch(receiver.getClass(), node, site);
   }
 
   @DontInline
@@ -392,7 +352,7 @@ public final class SondeSubgraph {
   public static void reflected(Object handle, long node, int site) {
     if (node == 0L || handle == null) return;
     final Object[] known = last;
-    if (site < known.length && known[site] == handle) return;
+    if (site < known.length ? known[site] == handle : known.length == 0) return;
     final long begin = System.nanoTime();
     requestReflected(handle);
     if (site < known.length) known[site] = handle;
