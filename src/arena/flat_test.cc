@@ -85,6 +85,17 @@ TEST_F(FlatRegion, GrowsWithThreadsAndMethodsUpToTheLimit) {
   EXPECT_EQ(slot(16, 300).calls, 1u);
 }
 
+// After attach numbers of methods are even for those of the JDK and odd for others: a JVM with 2,700 classes has had
+// 143,064.
+TEST_F(FlatRegion, HasRoomForTheMethodsOfALargeProgram) {
+  ASSERT_TRUE(create(128 << 20).ok());
+  ASSERT_TRUE(writer_.reserve_flat(200'000, 2));
+  slot(2, 200'000).calls = 1;
+  add_method(200'000, 0, 0);
+  writer_.header().flat_blocks.store(3);
+  EXPECT_THAT(counts(2), ::testing::ElementsAre("200000 1 0"));
+}
+
 TEST_F(FlatRegion, IsRefusedWhereItsFileIsTooShort) {
   ASSERT_TRUE(create(1 << 20).ok());
   writer_.header().flat_blocks.store(5);

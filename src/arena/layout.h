@@ -29,7 +29,7 @@
 namespace sonde::arena {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'A', 'R', 'N'};
-inline constexpr std::uint32_t kVersion = 6;
+inline constexpr std::uint32_t kVersion = 7;
 inline constexpr std::uint64_t kHeaderSize = 8192;
 inline constexpr std::uint32_t kMaxCounters = 256;
 
@@ -475,7 +475,7 @@ inline constexpr std::uint64_t kFlatPageSize = 4096;
 inline constexpr std::uint64_t kFlatPageSlots = kFlatPageSize / sizeof(FlatSlot);
 inline constexpr std::uint64_t kFlatBlocks = 16384;
 inline constexpr std::uint64_t kFlatPlaneSize = kFlatBlocks * kFlatPageSize;
-inline constexpr std::uint64_t kFlatPlanes = 512;
+inline constexpr std::uint64_t kFlatPlanes = 2048;  // of which few are ever touched
 inline constexpr std::uint64_t kFlatRegionSize = kFlatPlanes * kFlatPlaneSize;
 inline constexpr std::uint64_t kFirstFlatBlock = 2;  // 0: threads without a block. 1: the sink
 

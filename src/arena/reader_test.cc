@@ -250,8 +250,8 @@ TEST(ArenaReader, RefusesWhatIsNoArena) {
   const auto error = [](Bytes bytes) { return Reader::over(bytes).error().to_string(); };
   TestArena arena(kDrawing);
   EXPECT_THAT(error(arena.bytes().first(100)), HasSubstr("shorter than the header"));
-  arena.header().version = 7;
-  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 7; this Sonde reads version 6"));
+  arena.header().version = 8;
+  EXPECT_THAT(error(arena.bytes()), HasSubstr("has version 8; this Sonde reads version 7"));
   arena.header().magic[0] = 'X';
   EXPECT_THAT(error(arena.bytes()), HasSubstr("does not start with SONDEARN"));
   std::memset(arena.header().magic, 0, sizeof kMagic);
