@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package app;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
 /**
- * Callers SECONDS: goes down 60 calls of left() again and again, with a single right() among them: in each round in another
+ * Callers CPU-SECONDS: goes down 60 calls of left() again and again, with a single right() among them: in each round in another
  * place, and burnK() at the end says in which. All frames are of the same size, so each round's lie where those of the round
  * before lay.
  */
 public final class Callers {
+  private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
   private static final int LEVELS = 60;
 
   private Callers() {}
@@ -56,10 +60,10 @@ public final class Callers {
   }
 
   public static void main(String[] args) {
-    final long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+    final long end = (long) (Double.parseDouble(args[0]) * 1e9);
     final int[] turns = {5, 20, 40, 59};
     long x = 1;
-    for (int i = 0; System.nanoTime() < end; i++) x += left(LEVELS, turns[i % 4], x);
+    for (int i = 0; CLOCK.getCurrentThreadCpuTime() < end; i++) x += left(LEVELS, turns[i % 4], x);
     System.out.println(x == 0 ? "zero" : "done");
   }
 }

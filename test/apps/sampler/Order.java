@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package app;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
 /**
- * Order SECONDS: does nothing but call and return: first() calls second() only, second() third(), third() fourth(), and
+ * Order CPU-SECONDS: does nothing but call and return: first() calls second() only, second() third(), third() fourth(), and
  * fourth() first(), twice each, down to a depth that changes. Their frames differ in size. A stack in which another method
  * follows than that never was.
  */
 public final class Order {
+  private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
   private Order() {}
 
   static long first(int level, long a) {
@@ -42,9 +46,9 @@ public final class Order {
   }
 
   public static void main(String[] args) {
-    final long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+    final long end = (long) (Double.parseDouble(args[0]) * 1e9);
     long x = 1;
-    for (int i = 0; System.nanoTime() < end; i++) x += (i & 1) == 0 ? first(9 + i % 4, x) : aside(9 + i % 4, x);
+    for (int i = 0; CLOCK.getCurrentThreadCpuTime() < end; i++) x += (i & 1) == 0 ? first(9 + i % 4, x) : aside(9 + i % 4, x);
     System.out.println(x == 0 ? "zero" : "done");
   }
 }

@@ -3,13 +3,16 @@ package app;
 
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.security.ProtectionDomain;
 
 /**
- * Redefine SECONDS, as its own agent (-javaagent): burns CPU time in a class that is retransformed again and again, now
+ * Redefine CPU-SECONDS, as its own agent (-javaagent): burns CPU time in a class that is retransformed again and again, now
  * interpreted, now compiled, while old versions of its methods are freed by collections.
  */
 public final class Redefine {
+  private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
   private static Instrumentation instrumentation;
   private static volatile long sink;
 
@@ -41,19 +44,19 @@ public final class Redefine {
   }
 
   public static void main(String[] args) throws Exception {
-    final long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+    final long end = (long) (Double.parseDouble(args[0]) * 1e9);
     final Thread burner =
         new Thread(
             () -> {
               long x = 1;
-              while (System.nanoTime() < end) x = Worker.work(x);
+              while (CLOCK.getCurrentThreadCpuTime() < end) x = Worker.work(x);
               sink = x;
             },
             "burner");
     burner.start();
     instrumentation.addTransformer(new Same(), true);
     int versions = 0;
-    for (; System.nanoTime() < end; versions++) {
+    for (; burner.isAlive(); versions++) {
       instrumentation.retransformClasses(Worker.class);
       if (versions % 10 == 0) System.gc();
       Thread.sleep(5);
