@@ -6,9 +6,9 @@ import java.lang.management.ThreadMXBean;
 import java.util.zip.Deflater;
 
 /**
- * Shares SECONDS THREADS DEPTH [native]: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
- * DEPTH frames of a recursion. The unit of work is the same everywhere, a multiplication or a piece of data that native
- * code compresses, so the shares are known by construction.
+ * Shares SECONDS THREADS DEPTH [native|garbage]: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
+ * DEPTH frames of a recursion. The unit of work is the same everywhere, a multiplication, a piece of data that native
+ * code compresses, or objects that the collector has to copy or to drop, so the shares are known by construction.
  */
 public final class Shares {
   private static final int UNIT = 2_000;
@@ -16,8 +16,9 @@ public final class Shares {
 
   private Shares() {}
 
-  private static boolean isNative;
+  private static String kind = "";
   private static final byte[] DATA = data();
+  private static final ThreadLocal<byte[][]> KEPT = ThreadLocal.withInitial(() -> new byte[8192][]);
   private static final ThreadLocal<Deflater> DEFLATER = ThreadLocal.withInitial(Deflater::new);
 
   private static byte[] data() {
@@ -38,8 +39,21 @@ public final class Shares {
     return x;
   }
 
+  /** Most die at once, the others a little later, so a collection always has some to copy. */
+  static long litter(long x, int units) {
+    final byte[][] kept = KEPT.get();
+    for (int i = 0; i < units * 40; i++) {
+      final byte[] bytes = new byte[200];
+      bytes[i % bytes.length] = (byte) x;
+      x += bytes[(i * 7) % bytes.length] + 1;
+      if (i % 4 == 0) kept[(int) (x & (kept.length - 1))] = bytes;
+    }
+    return x;
+  }
+
   static long work(long x, int units) {
-    if (isNative) return compress(x, units);
+    if (kind.equals("native")) return compress(x, units);
+    if (kind.equals("garbage")) return litter(x, units);
     for (int i = 0; i < units * UNIT; i++) x = x * 6364136223846793005L + 1442695040888963407L;
     return x;
   }
@@ -81,7 +95,7 @@ public final class Shares {
     final long cpuNs = (long) (Double.parseDouble(args[0]) * 1e9);
     final Thread[] threads = new Thread[Integer.parseInt(args[1])];
     final int depth = Integer.parseInt(args[2]);
-    isNative = args.length > 3;
+    kind = args.length > 3 ? args[3] : "";
     final long[] results = new long[threads.length];
     for (int i = 0; i < threads.length; i++) {
       final int index = i;
