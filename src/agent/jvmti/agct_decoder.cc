@@ -91,10 +91,11 @@ const AgctDecoder::Known& AgctDecoder::resolve(jmethodID method) {
   return known;
 }
 
-void AgctDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>&) {
+void AgctDecoder::decode(const RawSample&, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
+                         std::vector<std::uint16_t>& counts) {
   const std::lock_guard lock(mutex_);
-  for (std::uint16_t i = 0; i < sample.depth; ++i) {
-    const RawFrame& frame = sample.frames()[i];
+  counts.insert(counts.end(), entries.size(), 1);
+  for (const RawFrame& frame : entries) {
     const Known& known = resolve(reinterpret_cast<jmethodID>(frame.what));
     const auto bci = static_cast<std::int32_t>(frame.value() & 0xffffffff);
     std::uint16_t line = 0;

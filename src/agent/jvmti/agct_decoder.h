@@ -22,7 +22,8 @@ class AgctDecoder final : public StackDecoder {
   // Makes the method ids of the class, without which the JVM shows no frames of it.
   void prepare(jclass cls, bool may_be_unloaded);
 
-  void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) override;
+  void decode(const RawSample& sample, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
+              std::vector<std::uint16_t>& counts) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override { return known_.size() * 128; }
 
  private:

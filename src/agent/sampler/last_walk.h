@@ -25,7 +25,8 @@ class LastWalk {
     std::uint64_t sp;
     std::uint64_t pc;       // return address; it lies below sp
     std::uint64_t nmethod;  // in the code cache, whose memory is never given back
-    std::uint64_t compile_id;
+    std::uint32_t compile_id;
+    std::uint32_t place;  // in its sample; once it belongs to the run, from here to the outermost frame of the run
   };
 
   LastWalk() = default;
@@ -73,23 +74,32 @@ class LastWalk {
     if (cursor_ < 2 || is_closed_) return 0;
     return run_[cursor_ - 1].sp == sp && run_[cursor_ - 1].pc == pc ? cursor_ : 0;
   }
+  // Where the sample of the walk before has the frame with this index.
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t index) const SIGNAL_SAFE {
+    return outermost_place_ - run_[index].place;
+  }
   // Outermost first.
   [[nodiscard]] const Frame& frame(std::uint32_t index) const SIGNAL_SAFE { return run_[index]; }
   // Those from `index` on are not what they were; frames further out may still be met.
   void differs_at(std::uint32_t index) SIGNAL_SAFE { cursor_ = index; }
-  // The first `known` frames are what they were, and the walk goes on at the outermost of them.
-  void reuse(std::uint32_t known) SIGNAL_SAFE {
+  // The first `known` frames are what they were, and the walk goes on at the outermost of them. In the sample the
+  // innermost of them is at `place`.
+  void reuse(std::uint32_t known, std::uint32_t place) SIGNAL_SAFE {
+    outermost_place_ = place + run_[known - 1].place;
     met_ = known;
     cursor_ = 0;
     is_closed_ = true;
   }
-  [[nodiscard]] bool has_reused() const SIGNAL_SAFE { return met_ != 0; }
 
   // The walk is over.
   void finish() SIGNAL_SAFE {
     if (met_ + fresh_count_ < kShortest || met_ + fresh_count_ > kMax) fresh_count_ = 0;
     count_ = met_;
-    for (std::uint32_t i = fresh_count_; i-- > 0;) run_[count_++] = fresh_[i];
+    if (met_ == 0 && fresh_count_ > 0) outermost_place_ = fresh_[fresh_count_ - 1].place;
+    for (std::uint32_t i = fresh_count_; i-- > 0;) {
+      run_[count_] = fresh_[i];
+      run_[count_++].place = outermost_place_ - fresh_[i].place;
+    }
   }
 
   // [agent] How much of the memory was used so far, about.
@@ -104,8 +114,9 @@ class LastWalk {
   Frame* fresh_ = nullptr;  // of the walk that goes on, innermost first
   std::uint32_t count_ = 0;
   std::uint32_t fresh_count_ = 0;
-  std::uint32_t cursor_ = 0;  // frames of the run that the walk has not passed yet
-  std::uint32_t met_ = 0;     // frames of the run that are there again
+  std::uint32_t cursor_ = 0;           // frames of the run that the walk has not passed yet
+  std::uint32_t met_ = 0;              // frames of the run that are there again
+  std::uint32_t outermost_place_ = 0;  // of the run's outermost frame, in its sample
   bool is_closed_ = true;
 };
 

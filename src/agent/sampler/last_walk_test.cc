@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over a stack that is a list of numbers: a frame's program counter, outermost first.
+// Walks over a stack that is a list of numbers: a frame's program counter, outermost first. What a walk takes over from
+// the one before is put in from the sample before, as the decoding thread does.
 #include "agent/sampler/last_walk.h"
 
 #include <gtest/gtest.h>
@@ -21,22 +22,29 @@ class Walker {
 
   // Frames with pc 0 are not compiled.
   Stack walk(const Stack& stack) {
-    Stack found;  // innermost first
+    before_.swap(found_);
+    found_.clear();
     looked_at_ = 0;
     last_.begin();
     for (std::size_t i = stack.size(); i-- > 0;) {
-      if (i + 1 < stack.size()) i = reuse(stack, i, found);
+      if (i + 1 < stack.size()) i = reuse(stack, i);
       if (stack[i] == 0) {
         last_.interrupt();
       } else {
-        last_.add({.sp = sp(i), .pc = stack[i], .nmethod = 1, .compile_id = 1});
+        last_.add({.sp = sp(i),
+                   .pc = stack[i],
+                   .nmethod = 1,
+                   .compile_id = 1,
+                   .place = static_cast<std::uint32_t>(found_.size())});
       }
       ++looked_at_;
-      found.push_back(stack[i]);
+      found_.push_back(stack[i]);
+      if (i % 7 == 0) found_.push_back(kMark);
     }
     last_.finish();
-    std::reverse(found.begin(), found.end());
-    return found;
+    Stack result(found_.rbegin(), found_.rend());
+    std::erase(result, kMark);
+    return result;
   }
   // Frames that were not known.
   [[nodiscard]] std::size_t looked_at() const { return looked_at_; }
@@ -44,7 +52,7 @@ class Walker {
  private:
   static std::uint64_t sp(std::size_t index) { return kBase - index * 64; }
 
-  std::size_t reuse(const Stack& stack, std::size_t at, Stack& found) {
+  std::size_t reuse(const Stack& stack, std::size_t at) {
     const std::uint32_t known = last_.known_at(stack[at], sp(at));
     if (known == 0) return at;
     for (std::uint32_t i = known - 1; i > 0; --i) {
@@ -52,13 +60,19 @@ class Walker {
       last_.differs_at(i - 1);
       return at;
     }
-    for (std::uint32_t i = known - 1; i > 0; --i) found.push_back(last_.frame(i).pc);
     const std::size_t outermost = (kBase - last_.frame(0).sp) / 64;
-    last_.reuse(known);
+    const auto first = before_.begin() + last_.place_of(known - 1);
+    const auto place = static_cast<std::uint32_t>(found_.size());
+    found_.insert(found_.end(), first, first + last_.frame(known - 1).place);
+    last_.reuse(known, place);
     return outermost;
   }
 
+  static constexpr std::uint64_t kMark = ~std::uint64_t{0};  // entries of samples that are no frames
+
   LastWalk last_;
+  Stack found_;  // innermost first
+  Stack before_;
   std::size_t looked_at_ = 0;
 };
 

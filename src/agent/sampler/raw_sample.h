@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: written by [signal], read by [agent]. What a handler notes of a sample: numbers whose meaning is found out
 // later. Frames lie behind the header, innermost first; behind them, if native frames are wanted and the thread was not
-// in Java, a NativeStack.
+// in Java, a NativeStack. Frames that the thread's sample before had, too, are not written again: the header says which
+// they are, and whoever reads keeps the sample before (decoded_stack.h).
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "arena/layout.h"
+#include "base/signal_safe.h"
 
 namespace sonde::agent {
 
@@ -39,6 +42,7 @@ struct RawFrame {
   std::uint64_t what;
   std::uint64_t detail;  // FrameKind in the top byte
 
+  bool operator==(const RawFrame&) const = default;
   [[nodiscard]] FrameKind kind() const { return static_cast<FrameKind>(detail >> 56); }
   [[nodiscard]] std::uint64_t value() const { return detail & 0x00ffffffffffffff; }
   static RawFrame make(FrameKind kind, std::uint64_t what, std::uint64_t value) noexcept {
@@ -58,8 +62,8 @@ struct NativeStack {
 inline constexpr std::uint32_t kMaxNativeBytes = 16 << 10;
 
 struct RawSample {
-  std::uint32_t size;  // with the frames; 0: nothing more before the end of the ring
-  std::uint16_t depth;
+  std::uint32_t size;   // with the frames; 0: nothing more before the end of the ring
+  std::uint16_t depth;  // frames of its own
   SampleKind kind;
   ThreadState state;
   WalkError error;
@@ -71,7 +75,15 @@ struct RawSample {
   std::uint64_t time_ns;      // CLOCK_MONOTONIC
   std::uint64_t weight_ns;
   std::uint64_t top_bcp;  // where the interpreter keeps the bytecode pointer of the innermost frame; else anything
+  std::uint64_t number;   // one more than that of the thread's sample before
+  // After `same_at` frames of its own, `same_count` of the sample before, from its frame `same_first` on.
+  std::uint16_t same_at;
+  std::uint16_t same_first;
+  std::uint16_t same_count;
+  std::uint16_t reserved_too;
+  std::uint64_t check;  // with assertions on, check_sum() of all frames, found without the sample before; 0: none
 
+  [[nodiscard]] std::uint32_t full_depth() const SIGNAL_SAFE { return std::uint32_t{depth} + same_count; }
   [[nodiscard]] const RawFrame* frames() const { return reinterpret_cast<const RawFrame*>(this + 1); }
   [[nodiscard]] RawFrame* frames() { return reinterpret_cast<RawFrame*>(this + 1); }
   [[nodiscard]] const NativeStack* native() const {
@@ -81,8 +93,20 @@ struct RawSample {
 static_assert(sizeof(RawSample) % 8 == 0);
 
 inline constexpr std::uint32_t kMaxDepth = 2048;
+// Of a thread's samples, one in so many has no frames from the one before: what is broken does not stay so for ever.
+inline constexpr std::uint64_t kWholeEvery = 64;
 inline constexpr std::uint64_t kMarkEvery = 16 << 10;
 inline constexpr std::uint32_t kMaxSampleSize =
     sizeof(RawSample) + kMaxDepth * sizeof(RawFrame) + sizeof(NativeStack) + kMaxNativeBytes;
+
+// Tells stacks apart. Not 0.
+inline std::uint64_t check_sum(std::span<const RawFrame> frames) SIGNAL_SAFE {
+  std::uint64_t sum = frames.size();
+  for (const RawFrame& frame : frames) {
+    const bool is_logged = frame.kind() == FrameKind::kLogged;  // the same method may have several places
+    sum = sum * 0x9e3779b97f4a7c15 + (is_logged ? 0 : frame.what) + frame.detail;
+  }
+  return sum | 1;
+}
 
 }  // namespace sonde::agent

@@ -40,7 +40,7 @@ struct JavaThreadInfo {
 struct SamplerOptions {
   std::uint64_t cpu_interval_ns = 0;  // 0: off
   std::uint64_t wall_interval_ns = 0;
-  bool timers_only = false;
+  CpuClock::Wanted clock = CpuClock::Wanted::kAny;
 };
 
 class Sampler {
@@ -80,7 +80,8 @@ class Sampler {
   void count_idle(ThreadSlot& slot);
   void add(ThreadSlot& slot, const RawSample& sample);
   void keep_nodes();
-  void add_failure(const RawSample& sample);
+  void find_marks(const DecodedStack& stack);
+  void add_failure(WalkError error, std::uint32_t count);
   ThreadState state_of(const RawSample& sample);
   void add_blocker(const ThreadSlot& slot);
   bool reattach(const ThreadSlot& slot);

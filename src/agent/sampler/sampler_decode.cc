@@ -63,7 +63,9 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   frames_.clear();
   marks_.clear();
   native_frames_ = jvm_.native != nullptr ? jvm_.native->unwind(sample, frames_) : 0;
-  jvm_.decoder->decode(sample, frames_, marks_);
+  const WalkError error = slot.decoded.update(sample, *jvm_.decoder) ? sample.error : WalkError::kUnwalkable;
+  frames_.insert(frames_.end(), slot.decoded.frames().begin(), slot.decoded.frames().end());
+  find_marks(slot.decoded);
   const bool is_attached = sample.is_cut == 0 || reattach(slot);
   std::reverse(frames_.begin(), frames_.end());
   for (StackMark& mark : marks_) mark.frames = static_cast<std::uint32_t>(frames_.size()) - mark.frames;
@@ -72,11 +74,11 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
     arena_.count(Counter::kStacksCut, sample.count);
     frames_.insert(frames_.begin(), {.method_id = methods_.id_of_pseudo("[deeper stack]"), .line = 0, .bci = 0});
   }
-  if (sample.error == WalkError::kFrozen) {
+  if (error == WalkError::kFrozen) {
     arena_.count(Counter::kStacksFrozen, sample.count);
     frames_.insert(frames_.begin(), {.method_id = methods_.id_of_pseudo("[frozen frames]"), .line = 0, .bci = 0});
   }
-  add_failure(sample);
+  add_failure(error, sample.count);
   const bool is_virtual = cut_to_virtual_thread() || sample.is_virtual != 0;
   const ThreadState state = state_of(sample);
   if (state == ThreadState::kParked && sample.kind == SampleKind::kWall && !is_virtual) add_blocker(slot);
@@ -90,6 +92,17 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   if (sample.kind == SampleKind::kWall) slot.last_wall_node = node;
   if (!trees_.add_to_timeline(node, sample.time_ns - std::min(sample.time_ns, info.start_ns))) {
     arena_.count(Counter::kSamplesOutsideTimeline, sample.count);
+  }
+}
+
+void Sampler::find_marks(const DecodedStack& stack) {
+  auto inner = static_cast<std::uint32_t>(native_frames_);
+  for (std::size_t i = 0; i + 1 < stack.entries().size(); ++i) {
+    const RawFrame& entry = stack.entries()[i];
+    if (entry.kind() == FrameKind::kMark) {
+      marks_.push_back({.sp = entry.what, .pc = stack.entries()[i + 1].what, .frames = inner});
+    }
+    inner += stack.counts()[i];
   }
 }
 
@@ -127,19 +140,19 @@ void Sampler::keep_nodes() {
   slots_.for_each_in_use([&](ThreadSlot& slot) { slot.last_wall_node = trees_.kept(slot.last_wall_node); });
 }
 
-void Sampler::add_failure(const RawSample& sample) {
+void Sampler::add_failure(WalkError error, std::uint32_t count) {
   const auto push = [&](const char* name) {
     frames_.push_back({.method_id = methods_.id_of_pseudo(name), .line = 0, .bci = 0});
   };
-  if (sample.error == WalkError::kNone || sample.error == WalkError::kFrozen) return;
-  if (sample.error == WalkError::kNoJavaFrames) {
+  if (error == WalkError::kNone || error == WalkError::kFrozen) return;
+  if (error == WalkError::kNoJavaFrames) {
     if (native_frames_ == 0) push("[no Java frames]");
     return;
   }
-  const Failure failure = failure_of(sample.error);
+  const Failure failure = failure_of(error);
   push(failure.frame);
-  arena_.count(failure.counter, sample.count);
-  arena_.header().sampling.failed_samples += sample.count;
+  arena_.count(failure.counter, count);
+  arena_.header().sampling.failed_samples += count;
 }
 
 // A virtual thread's stack begins above the carrier's: what mounted it is not its caller.

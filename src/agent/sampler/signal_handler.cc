@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <csignal>
 #include <cstring>
 #include <iterator>
 
@@ -27,6 +28,7 @@ struct SamplerState {
   HandlerOptions options{};
   struct sigaction previous_cpu {};
   struct sigaction previous_wall {};
+  struct sigaction previous_trap {};
   std::atomic<std::uint64_t> costs[kCostBuckets] = {};
   std::atomic<const void*> passing_on[64] = {};  // contexts of signals that went to the handler before ours
 };
@@ -42,8 +44,19 @@ class InFlight {
   InFlight& operator=(const InFlight&) = delete;
 };
 
+// What the C library's siginfo_t does not name (linux/siginfo.h, si_perf_data): the number that an event was opened
+// with.
+constexpr int kTrapOfEvent = 6;
+constexpr std::size_t kTrapDataAt = 24;
+
 // The slot of the thread a signal was meant for; null if the signal is not one of ours.
 ThreadSlot* slot_of(const siginfo_t& info) SIGNAL_SAFE {
+  if (info.si_signo == kTrapSignal) {
+    if (info.si_code != kTrapOfEvent) return nullptr;
+    void* slot = nullptr;
+    std::memcpy(&slot, reinterpret_cast<const std::uint8_t*>(&info) + kTrapDataAt, sizeof slot);
+    return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
+  }
   if (info.si_code == SI_TIMER || info.si_code == SI_QUEUE) {
     void* slot = info.si_value.sival_ptr;
     return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
@@ -104,14 +117,19 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
              .native_size = 0,
              .time_ns = monotonic_ns(),
              .weight_ns = weight_ns,
-             .top_bcp = 0};
+             .top_bcp = 0,
+             .number = ++slot.samples,
+             .same_at = 0,
+             .same_first = 0,
+             .same_count = 0,
+             .reserved_too = 0,
+             .check = 0};
   const std::uint64_t native_end = g_sampler.options.walk(slot, &context, *sample);
   if (g_sampler.options.with_native && native_end != 0) copy_native(slot, context, native_end, *sample);
   sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame)) + sample->native_size;
   slot.ring.publish(sample);
   g_sampler.options.slots->mark(slot);
   const std::uint64_t ticks = __builtin_ia32_rdtsc() - begin;
-  slot.handled.fetch_add(1, std::memory_order_relaxed);
   slot.handler_ticks.fetch_add(ticks, std::memory_order_relaxed);
   g_sampler.costs[cost_bucket(ticks)].fetch_add(1, std::memory_order_relaxed);
 }
@@ -130,14 +148,11 @@ void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void
   passing.compare_exchange_strong(expected, nullptr);
 }
 
-void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind) {
+void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind, const struct sigaction& previous) {
   const ErrnoSaver errno_saver;
   const SignalScope scope;
   ThreadSlot* slot = slot_of(*info);
-  if (slot == nullptr) {
-    pass_on(kind == SampleKind::kCpu ? g_sampler.previous_cpu : g_sampler.previous_wall, signal, info, ucontext);
-    return;
-  }
+  if (slot == nullptr) return pass_on(previous, signal, info, ucontext);
   const InFlight in_flight;
   if (!g_sampler.enabled.load()) return;
   const auto& context = *static_cast<const ucontext_t*>(ucontext);
@@ -145,8 +160,21 @@ void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind) {
   take_sample(*slot, *info, context, kind);
 }
 
-void on_cpu_signal(int signal, siginfo_t* info, void* ucontext) { handle(signal, info, ucontext, SampleKind::kCpu); }
-void on_wall_signal(int signal, siginfo_t* info, void* ucontext) { handle(signal, info, ucontext, SampleKind::kWall); }
+void on_cpu_signal(int signal, siginfo_t* info, void* ucontext) {
+  handle(signal, info, ucontext, SampleKind::kCpu, g_sampler.previous_cpu);
+}
+void on_wall_signal(int signal, siginfo_t* info, void* ucontext) {
+  handle(signal, info, ucontext, SampleKind::kWall, g_sampler.previous_wall);
+}
+// A trap that is no sample, and that nobody wants, ends the process as it would have without us.
+void on_trap(int signal, siginfo_t* info, void* ucontext) {
+  if (info->si_code != kTrapOfEvent && g_sampler.previous_trap.sa_handler == SIG_DFL) {
+    sigaction(signal, &g_sampler.previous_trap, nullptr);
+    raise(signal);  // when the handler returns
+    return;
+  }
+  handle(signal, info, ucontext, SampleKind::kCpu, g_sampler.previous_trap);
+}
 
 bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction& previous) {
   struct sigaction action {};
@@ -156,10 +184,10 @@ bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, kCpuSignal);
   sigaddset(&action.sa_mask, kWallSignal);
+  sigaddset(&action.sa_mask, kTrapSignal);
   struct sigaction present {};
   if (sigaction(signal, nullptr, &present) != 0) return false;
-  if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == handler) return true;
-  previous = present;
+  if ((present.sa_flags & SA_SIGINFO) == 0 || present.sa_sigaction != handler) previous = present;
   return sigaction(signal, &action, nullptr) == 0;
 }
 
@@ -169,7 +197,8 @@ bool install_handler(const HandlerOptions& options) {
   g_sampler.options = options;
   for (std::atomic<std::uint64_t>& cost : g_sampler.costs) cost.store(0, std::memory_order_relaxed);
   return install(kCpuSignal, on_cpu_signal, g_sampler.previous_cpu) &&
-         install(kWallSignal, on_wall_signal, g_sampler.previous_wall);
+         install(kWallSignal, on_wall_signal, g_sampler.previous_wall) &&
+         (!options.with_traps || install(kTrapSignal, on_trap, g_sampler.previous_trap));
 }
 
 void enable_handler() { g_sampler.enabled.store(true); }

@@ -52,6 +52,7 @@ void SlotTable::release(ThreadSlot& slot) {
   slot.seen_sp.store(0);
   slot.cpu_ns = 0;
   std::memset(slot.trees, 0, sizeof slot.trees);
+  slot.decoded = {};
   slot.path = {};
   slot.marks = {};
   slot.pending_wall_ns.store(0);

@@ -2,6 +2,7 @@
 // Context: [agent], with the sampler's decoding lock held. Turns the numbers that a handler wrote into methods.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "agent/sampler/raw_sample.h"
@@ -20,8 +21,10 @@ struct StackMark {
 class StackDecoder {
  public:
   virtual ~StackDecoder() = default;
-  // Appends the sample's frames, innermost first, and the marks between them.
-  virtual void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) = 0;
+  // Appends what the innermost entries of a stack stand for, innermost first, and for each entry how many frames those
+  // are: inlined methods have one entry together, marks have no frame.
+  virtual void decode(const RawSample& sample, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
+                      std::vector<std::uint16_t>& counts) = 0;
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
 };
 

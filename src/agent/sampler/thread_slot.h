@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/sampler/decoded_stack.h"
 #include "agent/sampler/last_walk.h"
 #include "agent/sampler/sample_ring.h"
 #include "agent/sampler/stack_decoder.h"
@@ -43,10 +44,10 @@ struct ThreadSlot {
   // Written by [signal] on the slot's thread.
   SampleRing ring;
   LastWalk last_walk;
+  std::uint64_t samples = 0;  // that were written
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> dropped_ns{0};  // the time they stood for
   std::atomic<std::uint64_t> handler_ticks{0};
-  std::atomic<std::uint32_t> handled{0};
 
   // [agent] only.
   enum class State : std::uint8_t { kFree, kActive, kEnded };
@@ -59,6 +60,7 @@ struct ThreadSlot {
   std::uint64_t cpu_ns_at_start = 0;
   std::uint64_t cpu_ns = 0;                           // that the thread used while it was sampled, as last read
   std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet
+  DecodedStack decoded;
   StackPath path;
   std::vector<StackMark> marks;  // of the stack in `path`, innermost first
 

@@ -48,7 +48,7 @@ bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
   std::uint64_t sp = stack + static_cast<std::uint64_t>(first) * kWord;
   std::uint64_t unextended = sp;
   const auto is_in_chunk = [&](std::uint64_t address) { return address >= begin && address < end && address % 8 == 0; };
-  while (sp < end && sample_.depth < kMaxDepth) {
+  while (sp < end && sample_.full_depth() < kMaxDepth) {
     if (!is_in_chunk(sp - 2 * kWord)) return false;
     const auto pc = load<std::uint64_t>(sp - kWord);
     if (cache_.is_interpreter(pc)) {

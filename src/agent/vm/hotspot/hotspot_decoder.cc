@@ -61,25 +61,24 @@ std::int32_t scope_at(const Scopes& scopes, std::int32_t pc_offset) {
 
 }  // namespace
 
-void HotspotDecoder::decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) {
+void HotspotDecoder::decode(const RawSample& sample, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
+                            std::vector<std::uint16_t>& counts) {
   if (const std::uint32_t doubts = doubts_.load(); doubts != seen_doubts_) {
     seen_doubts_ = doubts;
     methods_.doubt();
   }
-  for (std::uint16_t i = 0; i < sample.depth; ++i) {
-    const RawFrame& frame = sample.frames()[i];
-    if (frame.kind() == FrameKind::kMark) {
-      if (i + 1 == sample.depth) break;
-      marks.push_back(
-          {.sp = frame.what, .pc = sample.frames()[i + 1].what, .frames = static_cast<std::uint32_t>(frames.size())});
-    } else if (frame.kind() == FrameKind::kInterpreted || frame.kind() == FrameKind::kLogged) {
-      decode_interpreted(sample, i, frames);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const RawFrame& frame = entries[i];
+    const std::size_t before = frames.size();
+    if (frame.kind() == FrameKind::kInterpreted || frame.kind() == FrameKind::kLogged) {
+      decode_interpreted(frame, i == 0 ? &sample : nullptr, frames);
     } else if (frame.kind() == FrameKind::kStub) {
       frames.push_back({.method_id = names_.id_of_pseudo("[" + stub_name(frame.what) + "]"), .line = 0, .bci = 0});
-    } else {
+    } else if (frame.kind() != FrameKind::kMark) {
       const std::vector<StackFrame>& inlined = compiled({.pc = frame.what, .compile_id = frame.value()});
       frames.insert(frames.end(), inlined.begin(), inlined.end());
     }
+    counts.push_back(static_cast<std::uint16_t>(frames.size() - before));
   }
 }
 
@@ -97,14 +96,14 @@ StackFrame HotspotDecoder::unloaded() {
   return {.method_id = names_.id_of_pseudo("[unloaded code]"), .line = 0, .bci = 0};
 }
 
-void HotspotDecoder::decode_interpreted(const RawSample& sample, std::uint16_t index, std::vector<StackFrame>& frames) {
-  const RawFrame& frame = sample.frames()[index];
+// `top`: the sample whose innermost frame this is; null for other frames.
+void HotspotDecoder::decode_interpreted(const RawFrame& frame, const RawSample* top, std::vector<StackFrame>& frames) {
   const bool is_logged = frame.kind() == FrameKind::kLogged;
   const MethodTable::Entry& method = is_logged ? methods_.logged(frame.what) : methods_.find(frame.what);
   // Before a method has its frame, the walker can only guess which one it is; its caller is certain.
-  if (method.id == 0 && index == 0 && frame.value() == 0) return;
+  if (method.id == 0 && top != nullptr && frame.value() == 0) return;
   if (method.id == 0) return frames.push_back(unloaded());
-  std::int32_t bci = index == 0 ? method.bci_of(sample.top_bcp) : -1;
+  std::int32_t bci = top != nullptr ? method.bci_of(top->top_bcp) : -1;
   if (bci < 0) bci = method.bci_of(frame.value());
   frames.push_back(
       {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});

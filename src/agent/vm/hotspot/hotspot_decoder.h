@@ -20,7 +20,8 @@ class HotspotDecoder final : public StackDecoder {
   HotspotDecoder(const CodeCache& cache, MethodLog& log, arena::Writer& arena, SampledMethods& methods)
       : cache_(cache), log_(log), arena_(arena), names_(methods), methods_(cache.layout(), log, methods) {}
 
-  void decode(const RawSample& sample, std::vector<StackFrame>& frames, std::vector<StackMark>& marks) override;
+  void decode(const RawSample& sample, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
+              std::vector<std::uint16_t>& counts) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override {
     return places_.size() * 96 + methods_.memory_bytes() + log_.memory_bytes();
   }
@@ -43,7 +44,7 @@ class HotspotDecoder final : public StackDecoder {
     }
   };
 
-  void decode_interpreted(const RawSample& sample, std::uint16_t index, std::vector<StackFrame>& frames);
+  void decode_interpreted(const RawFrame& frame, const RawSample* top, std::vector<StackFrame>& frames);
   const std::vector<StackFrame>& compiled(const Place& place);
   std::vector<StackFrame> read_scopes(const Place& place);
   [[nodiscard]] std::string stub_name(std::uint64_t pc) const;

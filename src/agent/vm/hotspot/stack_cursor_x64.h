@@ -17,6 +17,7 @@ inline constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
 inline constexpr int kNativeFrames = 64;
 inline constexpr std::uint64_t kPollHandlerCode = 1024;  // bytes
+inline constexpr std::uint64_t kMostPushed = 128;        // bytes
 
 #ifdef SONDE_FAULT_INJECTION
 // One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
@@ -38,6 +39,7 @@ class StackCursor {
         layout_(cache.layout()),
         slot_(slot),
         registers_(context.uc_mcontext.gregs),
+        signal_return_(load<std::uint64_t>(reinterpret_cast<std::uint64_t>(&context) - kWord)),
         pc_(reg(REG_RIP)),
         sp_(reg(REG_RSP)),
         fp_(reg(REG_RBP)) {}
@@ -81,6 +83,28 @@ class StackCursor {
   bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
 
   // ---- from functions outside of the code cache ----
+
+  // Java code may be in a signal handler of the JVM: a null pointer, a stack that is full, a page that stops it. The
+  // kernel left the interrupted registers right behind the handler's return address, which is that of all handlers.
+  bool leave_signal_handler() SIGNAL_SAFE {
+    std::uint64_t fp = fp_;
+    for (int i = 0; i < kNativeFrames && is_on_stack(fp, 2 * kWord + sizeof(ucontext_t)); ++i) {
+      if (word(fp + kWord) == signal_return_) return go_to_interrupted(fp + 2 * kWord);
+      if (word(fp) <= fp) return false;
+      fp = word(fp);
+    }
+    return false;
+  }
+  bool go_to_interrupted(std::uint64_t context) SIGNAL_SAFE {
+    const greg_t* registers = reinterpret_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto sp = static_cast<std::uint64_t>(registers[REG_RSP]);
+    if (sp <= context || !is_on_stack(sp)) return false;
+    registers_ = registers;
+    pc_ = reg(REG_RIP);
+    sp_ = sp;
+    fp_ = reg(REG_RBP);
+    return true;
+  }
 
   // The JVM's own functions keep rbp.
   bool follow_frame_pointers() SIGNAL_SAFE {
@@ -129,6 +153,16 @@ class StackCursor {
     return anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor());
   }
 
+  // Some intrinsics push words in the middle of a method (c2_MacroAssembler_x86.cpp): StringUTF16.compress a length,
+  // String.indexOf copies of short strings, with the stack pointer as it was on top.
+  bool leave_pushed(std::uint32_t words) SIGNAL_SAFE {
+    const std::uint64_t saved_sp = word(sp_);
+    const bool is_saved = saved_sp > sp_ && saved_sp <= sp_ + kMostPushed && saved_sp % kWord == 0;
+    const std::uint64_t sender_sp = (is_saved ? saved_sp : sp_ + kWord) + words * kWord;
+    const std::uint64_t pc = word(sender_sp - kWord);
+    return is_return_address(pc) && go_to(pc, sender_sp, word(sender_sp - 2 * kWord));
+  }
+
   // Stubs that save all registers link rbp at the top of their frame. Words at its bottom are what others left there,
   // return addresses among them.
   bool leave_made_frame(std::int32_t words) SIGNAL_SAFE {
@@ -160,7 +194,8 @@ class StackCursor {
   const CodeCache& cache_;
   const Layout& layout_;
   const ThreadSlot& slot_;
-  const greg_t* registers_;
+  const greg_t* registers_;      // of the innermost frame of Java code
+  std::uint64_t signal_return_;  // where signal handlers return to
   std::uint64_t pc_;
   std::uint64_t sp_;
   std::uint64_t fp_;

@@ -33,14 +33,14 @@ class Walk : private StackCursor {
         sample_(sample) {}
 
   WalkError run() SIGNAL_SAFE {
-    sample_.top_bcp = reg(REG_R13);
     next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
     if (sample_.kind == SampleKind::kWall) sample_.state = state();
     if (!cache_.contains(pc_) && !enter_from_native()) {
       native_end_ = slot_.stack_high;
       return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
     }
-    while (sample_.depth < kMaxDepth) {
+    sample_.top_bcp = reg(REG_R13);
+    while (sample_.full_depth() < kMaxDepth) {
       switch (step()) {
         case Step::kNext:
           is_top_ = false;
@@ -81,39 +81,63 @@ class Walk : private StackCursor {
 
   void mark() SIGNAL_SAFE {
     next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
-    if (sample_.depth < kMaxDepth) note(FrameKind::kMark, sp_, 0);
+    if (sample_.full_depth() < kMaxDepth) note(FrameKind::kMark, sp_, 0);
   }
 
   // From code outside of the code cache to the Java frame that called it.
   bool enter_from_native() SIGNAL_SAFE {
     is_top_ = false;
-    if (!go_to_anchor(thread_anchor()) && !(is_in_java() && (follow_frame_pointers() || find_return_address()))) {
-      return false;
-    }
+    if (!go_to_anchor(thread_anchor()) && !(is_in_java() && leave_native())) return false;
     native_end_ = sp_;
     return true;
+  }
+  bool leave_native() SIGNAL_SAFE {
+    if (leave_signal_handler() && cache_.contains(pc_)) {
+      is_top_ = true;
+      return true;
+    }
+    return follow_frame_pointers() || find_return_address();
   }
 
   // Frames that are where the walk before met them (last_walk.h). The walk goes on at the outermost of them.
   void reuse_last_walk() SIGNAL_SAFE {
     const std::uint32_t known = last_.known_at(pc_, sp_);
-    if (known == 0) return;
-    const std::uint64_t outermost = last_.frame(0).sp;
-    const std::uint64_t marks = (outermost - sp_) / kMarkEvery + 1;
-    if (!is_on_stack(outermost) || sample_.depth + known + marks > kMaxDepth) return last_.differs_at(0);
-    for (std::uint32_t i = known - 1; i > 0; --i) {
-      const LastWalk::Frame& caller = last_.frame(i - 1);
-      const bool is_same_code = cache_.compile_id(last_.frame(i).nmethod) == last_.frame(i).compile_id;
-      if (!is_same_code || word(caller.sp - kWord) != caller.pc) return last_.differs_at(i - 1);
-    }
-    for (std::uint32_t i = known - 1; i > 0; --i) {
-      note(FrameKind::kCompiled, last_.frame(i).pc, last_.frame(i).compile_id);
-      sp_ = last_.frame(i - 1).sp;
-      if (sp_ >= next_mark_) mark();
-    }
-    pc_ = last_.frame(0).pc;
+    if (known == 0 || sample_.number % kWholeEvery == 0) return;
+    const LastWalk::Frame& outermost = last_.frame(0);
+    const std::uint32_t count = last_.frame(known - 1).place;
+    if (!is_on_stack(outermost.sp) || sample_.full_depth() + count >= kMaxDepth) return last_.differs_at(0);
+    if (const std::uint32_t other = other_frame(known); other != 0) return last_.differs_at(other - 1);
+    sample_.same_at = sample_.depth;
+    sample_.same_first = static_cast<std::uint16_t>(last_.place_of(known - 1));
+    sample_.same_count = static_cast<std::uint16_t>(count);
+    last_.reuse(known, sample_.same_at);
+    pc_ = outermost.pc;
+    sp_ = outermost.sp;
     fp_ = word(sp_ - 2 * kWord);
-    last_.reuse(known);
+    next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
+  }
+
+  // The innermost of the first `known` frames of the walk before that is of other code now or has another caller; 0:
+  // none is. The outermost lies on the stack, so all do. Differences are gathered, not branched on: no frame waits for
+  // another.
+  [[nodiscard]] std::uint32_t other_frame(std::uint32_t known) const SIGNAL_SAFE {
+    constexpr std::uint32_t kAtOnce = 8;
+    for (std::uint32_t i = known - 1; i > 0;) {
+      const std::uint32_t end = i > kAtOnce ? i - kAtOnce : 0;
+      std::uint64_t differences = 0;
+      for (std::uint32_t j = i; j > end; --j) differences |= difference_at(j);
+      for (; differences != 0 && i > end; --i) {
+        if (difference_at(i) != 0) return i;
+      }
+      i = end;
+    }
+    return 0;
+  }
+  [[nodiscard]] std::uint64_t difference_at(std::uint32_t index) const SIGNAL_SAFE {
+    const LastWalk::Frame& frame = last_.frame(index);
+    const LastWalk::Frame& caller = last_.frame(index - 1);
+    return (injected_fault(load<std::uint64_t>(caller.sp - kWord)) ^ caller.pc) |
+           (cache_.compile_id(frame.nmethod) ^ frame.compile_id);
   }
 
   Step step() SIGNAL_SAFE {
@@ -122,7 +146,11 @@ class Walk : private StackCursor {
       const FrameCache::Frame frame = g_frames.find(pc_);
       if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) == frame.compile_id) {
         is_by_size_ = true;
-        last_.add({.sp = sp_, .pc = pc_, .nmethod = frame.nmethod, .compile_id = frame.compile_id});
+        last_.add({.sp = sp_,
+                   .pc = pc_,
+                   .nmethod = frame.nmethod,
+                   .compile_id = frame.compile_id,
+                   .place = sample_.full_depth()});
         note(FrameKind::kCompiled, pc_, frame.compile_id);
         return leave_frame(frame.size);
       }
@@ -193,7 +221,7 @@ class Walk : private StackCursor {
   Step leave_frame(std::uint32_t words) SIGNAL_SAFE {
     const std::uint64_t sender_sp = sp_ + words * kWord;
     if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
-    return is_top_ && leave_by_guess() ? Step::kNext : Step::kBroken;
+    return is_top_ && (leave_pushed(words) || leave_by_guess()) ? Step::kNext : Step::kBroken;
   }
 
   Step end_virtual_thread() SIGNAL_SAFE {
@@ -243,7 +271,7 @@ class Walk : private StackCursor {
       if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
     }
     // Interrupted here, or in a function that the stub called.
-    if (sample_.depth == 0) {
+    if (sample_.full_depth() == 0) {
       if (leave_made_frame(words)) return Step::kNext;
       if (is_top_ && is_poll_handler(blob)) return leave_poll_handler(blob, words) ? Step::kNext : Step::kBroken;
       return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
@@ -278,26 +306,20 @@ class Walk : private StackCursor {
 #if defined(NDEBUG) || defined(SONDE_FAULT_INJECTION)
 void check_walk(const ThreadSlot&, const ucontext_t&, const RawSample&) SIGNAL_SAFE {}
 #else
-std::uint64_t sum_of(const RawSample& sample) SIGNAL_SAFE {
-  std::uint64_t sum = sample.depth * 256ULL + static_cast<std::uint64_t>(sample.error);
-  for (std::uint32_t i = 0; i < sample.depth; ++i) {
-    const RawFrame& frame = sample.frames()[i];
-    const bool is_logged = frame.kind() == FrameKind::kLogged;  // the same method may have several places
-    sum = sum * 0x9e3779b97f4a7c15 + (is_logged ? 0 : frame.what) + frame.detail;
-  }
-  return sum;
-}
-
-// With assertions on, each walk that took frames over from the one before is compared with one that did not; while the
-// thread runs Java code, since otherwise the JVM may change return addresses meanwhile.
+// With assertions on, each walk that took frames over from the one before is done again without, for whoever puts the
+// frames of both together to compare; while the thread runs Java code, since otherwise the JVM may change return
+// addresses meanwhile. The sample has room for the largest stack, its own frames are few.
 void check_walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE {
+  constexpr std::uint32_t kRoom = (kMaxSampleSize - 2 * sizeof(RawSample)) / sizeof(RawFrame) - kMaxDepth;
   const auto state = load<std::uint32_t>(slot.java_thread + g_cache->layout().thread_state);
-  if (!slot.last_walk.has_reused() || state != kThreadInJava) return;
-  const std::uint64_t sum = sum_of(sample);
-  sample.depth = 0;
+  if (sample.same_count == 0 || sample.depth > kRoom || state != kThreadInJava) return;
+  RawSample& again = *reinterpret_cast<RawSample*>(sample.frames() + sample.depth);
+  again = {};
+  again.kind = sample.kind;
   LastWalk none;
-  sample.error = Walk(slot, context, none, sample).run();
-  if (sum_of(sample) != sum) __builtin_trap();
+  const WalkError error = Walk(slot, context, none, again).run();
+  if (error != sample.error) __builtin_trap();
+  sample.check = check_sum({again.frames(), again.depth});
 }
 #endif
 
