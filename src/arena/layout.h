@@ -338,7 +338,7 @@ struct Move {
   std::uint64_t reserved[3];
 };
 
-// First thing in the first chunk of a tree. SondeRT knows the offsets of the first fields.
+// First thing in the first chunk of a tree. SondeTree knows the offsets of the first fields.
 struct TreeHeader {
   std::uint64_t next;            // 0: address of free space in the current chunk
   std::uint64_t end;             // 8: its end
@@ -384,8 +384,8 @@ struct Node {
   std::uint64_t parent_site;  // 24: address of the CallSite or ExtraCallSite that led here; 0 for the root
   std::uint64_t extras;       // 32: first ExtraCallSite, 0 if none
   std::uint64_t depth;        // 40: 0 for the root; one more than the caller's. At most depth_limit + 1
-  std::uint64_t extra_index;  // 48: address of SondeRT's hash table of the extras, 0 while they are few
-  std::uint64_t extra_count;  // 56: kept by SondeRT
+  std::uint64_t extra_index;  // 48: address of SondeTree's hash table of the extras, 0 while they are few
+  std::uint64_t extra_count;  // 56: kept by SondeTree
 };
 static_assert(sizeof(Node) == 64);
 

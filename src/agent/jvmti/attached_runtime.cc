@@ -139,10 +139,11 @@ Result<void> AttachedRuntime::define(JNIEnv* jni, std::uint64_t bias) {
   // BASE, and sums of it and an offset in a node.
   const instrument::ConstantShift shift{.begin = kBias, .end = kBias + 4096, .by = bias - kBias};
   counting = define_or_find(jni, "java/lang/SondeRT", kSondeRTClass, kRenamings, shift);
+  call_tree = define_or_find(jni, "java/lang/SondeTree", kSondeTreeClass, kRenamings, shift);
   flat = define_or_find(jni, "java/lang/SondeFlat", kSondeFlatClass, kRenamings, shift);
   sampling = define_or_find(jni, "java/lang/SondeSampling", kSondeSamplingClass, kRenamings, shift);
   thread = define_or_find(jni, "java/lang/SondeThread", kSondeThreadClass, kRenamingsOfThread, shift);
-  if (counting == nullptr || flat == nullptr || sampling == nullptr || thread == nullptr)
+  if (counting == nullptr || call_tree == nullptr || flat == nullptr || sampling == nullptr || thread == nullptr)
     return Error{ErrorCode::kUnsupported, "java.lang.SondeRT cannot be defined in this JVM"};
   if (!find_fields(jni) || !define_and_bind(jni, this)) {
     jni->ExceptionClear();
@@ -183,12 +184,12 @@ bool AttachedRuntime::find_fields(JNIEnv* jni) {
 bool AttachedRuntime::bind(JNIEnv* jni) {
   const JNINativeMethod of_thread[] = {
       native("enlist", "(J)Ljava/lang/SondeThread;", reinterpret_cast<void*>(agent::enlist))};
-  const JNINativeMethod of_counting[] = {
+  const JNINativeMethod of_call_tree[] = {
       native("newTree", "(Ljava/lang/SondeThread;)J", reinterpret_cast<void*>(agent::new_tree)),
       native("grow", "(JI)Z", reinterpret_cast<void*>(agent::grow))};
   const JNINativeMethod of_sampling[] = {native("fillSlots", "(J)I", reinterpret_cast<void*>(agent::fill_slots))};
   return jni->RegisterNatives(thread, of_thread, 1) == JNI_OK &&
-         jni->RegisterNatives(counting, of_counting, 2) == JNI_OK &&
+         jni->RegisterNatives(call_tree, of_call_tree, 2) == JNI_OK &&
          jni->RegisterNatives(sampling, of_sampling, 1) == JNI_OK;
 }
 

@@ -50,7 +50,8 @@ class AttachedRuntime {
   void clear_threads(JNIEnv* jni);
 
   // Global references.
-  jclass counting = nullptr;  // java.lang.SondeRT
+  jclass counting = nullptr;   // java.lang.SondeRT
+  jclass call_tree = nullptr;  // java.lang.SondeTree
   jclass flat = nullptr;
   jclass sampling = nullptr;  // java.lang.SondeSampling
   jclass thread = nullptr;    // java.lang.SondeThread

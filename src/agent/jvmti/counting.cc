@@ -100,9 +100,10 @@ bool Counting::enable_events() {
 
 void Counting::vm_started(JNIEnv* jni) {
   runtime_ = define_class(jni, "java/lang/SondeRT", kSondeRTClass);
+  tree_runtime_ = define_class(jni, "java/lang/SondeTree", kSondeTreeClass);
   const jclass memory = define_class(jni, "java/lang/SondeRT$Memory", kSondeRTMemoryClass);
   flat_runtime_ = define_class(jni, "java/lang/SondeFlat", kSondeFlatClass);
-  if (runtime_ == nullptr || memory == nullptr || flat_runtime_ == nullptr) {
+  if (runtime_ == nullptr || tree_runtime_ == nullptr || memory == nullptr || flat_runtime_ == nullptr) {
     jni->FatalError("sonde: java.lang.SondeRT could not be defined");
   }
   if (sampling_ && !sampling_->define(jni)) jni->FatalError("sonde: java.lang.SondeSampling could not be defined");
@@ -112,13 +113,16 @@ void Counting::vm_started(JNIEnv* jni) {
 }
 
 bool Counting::bind_natives(JNIEnv* jni) {
-  const JNINativeMethod natives[] = {
+  const JNINativeMethod of_tree[] = {
       {const_cast<char*>("newTree"), const_cast<char*>("(Ljava/lang/Thread;)J"),
        reinterpret_cast<void*>(agent::new_tree)},
       {const_cast<char*>("grow"), const_cast<char*>("(JI)Z"), reinterpret_cast<void*>(agent::grow)},
+  };
+  const JNINativeMethod of_runtime[] = {
       {const_cast<char*>("ask"), const_cast<char*>("(Ljava/lang/Thread;JJZ)J"), reinterpret_cast<void*>(agent::ask)},
   };
-  natives_bound_ = natives_bound_ || (jni->RegisterNatives(runtime_, natives, 3) == JNI_OK &&
+  natives_bound_ = natives_bound_ || (jni->RegisterNatives(tree_runtime_, of_tree, 2) == JNI_OK &&
+                                      jni->RegisterNatives(runtime_, of_runtime, 1) == JNI_OK &&
                                       (!sampling_ || sampling_->bind_natives(jni)));
   return natives_bound_;
 }

@@ -3,7 +3,7 @@
 // ClassFileLoadHook, the first one included, and threads keep their place in fields that are added to java.lang.Thread.
 //
 //   prepare              from here on every class passes ClassFileLoadHook
-//   VMStart (early)      java.lang.SondeRT and SondeFlat are defined, before any bytecode runs
+//   VMStart (early)      java.lang.SondeRT, SondeTree and SondeFlat are defined, before any bytecode runs
 //   start                natives are bound, a user-written agent is loaded, the gate SondeRT.on opens: counting begins
 //   ThreadStart          exact:flat: the thread gets its block of counters
 //   ThreadEnd            the thread's call tree or block goes back to the pool
@@ -71,6 +71,7 @@ class Counting final : public Kind {
   std::unique_ptr<UserAgent> user_agent_;       // null: there is none
   jvmtiEnv* jvmti_ = nullptr;
   jclass runtime_ = nullptr;           // global reference to java.lang.SondeRT
+  jclass tree_runtime_ = nullptr;      // global reference to java.lang.SondeTree
   jclass flat_runtime_ = nullptr;      // global reference to java.lang.SondeFlat
   jclass heap_node_ = nullptr;         // global reference to java.lang.SondeNode; only with --scheme paper
   jclass virtual_thread_ = nullptr;    // global reference to java.lang.BaseVirtualThread; null before JDK 21

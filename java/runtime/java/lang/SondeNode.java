@@ -138,15 +138,15 @@ public final class SondeNode {
           sites = more;
         }
         waiting[count] = callee;
-        sites[count++] = callee.storeItself(at) + SondeRT.NODE_SITES;
+        sites[count++] = callee.storeItself(at) + SondeTree.NODE_SITES;
       }
     }
   }
 
   private long storeItself(long site) {
     final Unsafe u = SondeRT.Memory.U;
-    final long node = SondeRT.node(site, method, 1);
-    final long at = node + (SondeRT.BASE + SondeRT.NODE_CALLS);
+    final long node = SondeTree.node(site, method, 1);
+    final long at = node + (SondeRT.BASE + SondeTree.NODE_CALLS);
     u.putLong(at, u.getLong(at) + calls);
     SondeRT.add(node, bytecodes);
     return node;

@@ -258,16 +258,16 @@ public final class SondeSampling {
   }
 
   private static boolean adopt(Thread thread) {
-    final long tree = SondeRT.newTree(thread);
+    final long tree = SondeTree.newTree(thread);
     if (tree == 0) return false;
     thread.$sondeTree = tree;
-    thread.$sondeRoot = SondeRT.Memory.U.getLong(tree + (SondeRT.BASE + SondeRT.TREE_ROOT)) + SondeRT.NODE_SITES;
+    thread.$sondeRoot = SondeRT.Memory.U.getLong(tree + (SondeRT.BASE + SondeTree.TREE_ROOT)) + SondeTree.NODE_SITES;
     return true;
   }
 
   private static void record(Thread thread, long slot, int first, long samples, long spent) {
     // What the thread executed up to here, samples or not.
-    add(thread.$sondeRoot - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES, spent);
+    add(thread.$sondeRoot - SondeTree.NODE_SITES + SondeTree.NODE_BYTECODES, spent);
     if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
     final long region = region(thread, slot);
     if (region == 0) {
@@ -284,7 +284,7 @@ public final class SondeSampling {
   /** Where samples of a method are counted; its place in the tree is a call site, or the record of a leaf. */
   private static long samplesAt(long place, long row) {
     final boolean isLeaf = SondeRT.Memory.U.getInt(row + ROW_SITES) == 0;
-    return isLeaf ? place + SondeRT.SITE_BYTECODES : place - SondeRT.NODE_SITES + SondeRT.NODE_BYTECODES;
+    return isLeaf ? place + SondeTree.SITE_BYTECODES : place - SondeTree.NODE_SITES + SondeTree.NODE_BYTECODES;
   }
 
   /** The region of a slot; 0 for a method that began before the gate opened, of which no slot tells. */
@@ -426,13 +426,13 @@ public final class SondeSampling {
     final int method = u.getInt(row + ROW_METHOD);
     final int sites = u.getInt(row + ROW_SITES);
     final boolean isFirst = u.getInt(from + SondeRT.BASE) == method; // of the callees of that site
-    if (sites == 0) return isFirst ? from : SondeRT.leafSite(from, method);
+    if (sites == 0) return isFirst ? from : SondeTree.leafSite(from, method);
     final long node =
-        isFirst ? u.getLong(from + (SondeRT.BASE + SondeRT.SITE_CHILD)) : SondeRT.node(from, method, sites);
-    final long site = node + SondeRT.NODE_SITES + SondeRT.SITE_SIZE * u.getInt(row + ROW_INDEX);
+        isFirst ? u.getLong(from + (SondeRT.BASE + SondeTree.SITE_CHILD)) : SondeTree.node(from, method, sites);
+    final long site = node + SondeTree.NODE_SITES + SondeTree.SITE_SIZE * u.getInt(row + ROW_INDEX);
     // The reader of the tree puts what a site with a native method calls under that method.
     final int callee = u.getInt(row + ROW_NATIVE);
-    if (callee != 0) SondeRT.leafSite(site, callee);
+    if (callee != 0) SondeTree.leafSite(site, callee);
     return site;
   }
 }
