@@ -142,9 +142,12 @@ Result<void> AttachedRuntime::define(JNIEnv* jni, std::uint64_t bias) {
   call_tree = define_or_find(jni, "java/lang/SondeTree", kSondeTreeClass, kRenamings, shift);
   flat = define_or_find(jni, "java/lang/SondeFlat", kSondeFlatClass, kRenamings, shift);
   sampling = define_or_find(jni, "java/lang/SondeSampling", kSondeSamplingClass, kRenamings, shift);
+  const jclass steps = define_or_find(jni, "java/lang/SondeSteps", kSondeStepsClass, kRenamings, shift);
   thread = define_or_find(jni, "java/lang/SondeThread", kSondeThreadClass, kRenamingsOfThread, shift);
-  if (counting == nullptr || call_tree == nullptr || flat == nullptr || sampling == nullptr || thread == nullptr)
+  if (counting == nullptr || call_tree == nullptr || flat == nullptr || sampling == nullptr || steps == nullptr ||
+      thread == nullptr) {
     return Error{ErrorCode::kUnsupported, "java.lang.SondeRT cannot be defined in this JVM"};
+  }
   if (!find_fields(jni) || !define_and_bind(jni, this)) {
     jni->ExceptionClear();
     return Error{ErrorCode::kUnsupported,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/jvmti/bytecode_sampling.h"
 
+#include "agent/jvmti/jvm.h"
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/session/nowhere.h"
 
@@ -31,12 +32,9 @@ jlong JNICALL ask_for(JNIEnv* jni, jclass, jobject thread, jlong slots, jint dep
 }  // namespace
 
 bool BytecodeSampling::define(JNIEnv* jni) {
-  const jclass defined =
-      jni->DefineClass("java/lang/SondeSampling", nullptr, reinterpret_cast<const jbyte*>(kSondeSamplingClass),
-                       static_cast<jsize>(sizeof kSondeSamplingClass));
   g_sampling = this;
-  if (defined != nullptr) runtime_ = static_cast<jclass>(jni->NewGlobalRef(defined));
-  return runtime_ != nullptr;
+  runtime_ = define_class(jni, "java/lang/SondeSampling", kSondeSamplingClass);
+  return runtime_ != nullptr && define_class(jni, "java/lang/SondeSteps", kSondeStepsClass) != nullptr;
 }
 
 bool BytecodeSampling::bind_natives(JNIEnv* jni) {

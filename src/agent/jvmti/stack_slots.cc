@@ -66,7 +66,9 @@ StackSlots::Method StackSlots::resolve(JNIEnv* jni, jmethodID id) {
   }
   for (char* text : {signature, name, descriptor}) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text));
   jni->DeleteLocalRef(owner);
-  if (full.starts_with("java/lang/SondeSampling.")) return {.is_ours = true, .pcs = {}};
+  if (full.starts_with("java/lang/SondeSampling.") || full.starts_with("java/lang/SondeSteps.")) {
+    return {.is_ours = true, .pcs = {}};
+  }
   const auto sites = sites_.find(full);
   if (!sites) return {};
   return {.is_ours = false, .first_site = sites->first, .pcs = sites->pcs};

@@ -25,7 +25,7 @@ class StackSlots {
 
  private:
   struct Method {
-    bool is_ours = false;            // of SondeSampling
+    bool is_ours = false;            // of SondeSampling or SondeSteps
     std::uint32_t first_site = 0;    // 0: not of interest
     std::vector<std::uint32_t> pcs;  // of the other sites
   };

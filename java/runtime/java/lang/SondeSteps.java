@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+
+/**
+ * Where a sample belongs in the call tree of its thread: from the slots of the methods on the stack to the place that
+ * their call sites lead to, step by step. The rules of {@link SondeRT} hold here, too.
+ */
+final class SondeSteps {
+  private SondeSteps() {}
+
+  // A region per thread (src/agent/session/shadow_stacks.h): slots; then what the last sample found, a frame for each
+  // slot; then a cache of steps in the tree. A slot that a sample has seen is marked until its method calls again.
+  static final long REGION_MASK = 0xfffffL;
+  static final long SLOTS_MASK = 0xffffL;
+  static final int SLOT_SIZE = 4;
+  static final int MARK = 1 << 31;
+  static final long FRAMES = 0x10000L;
+  static final int FRAME_SHIFT = 4;
+  static final int FRAME_PLACE = 0;
+  static final int FRAME_HASH = 8;
+  // How many threads had the region: what one of them cached is nothing to the next.
+  static final long USER = 0x50000L;
+  static final long STEPS = 0x80000L;
+  static final int STEP_SHIFT = 5;
+  static final int STEP_BITS = 14;
+  static final int STEP_NUMBER = 8;
+  static final int STEP_USER = 12;
+  static final int STEP_TO = 16;
+  static final int STEP_SAMPLES = 24;
+
+  // A row per call site (src/agent/session/site_table.h).
+  static final int ROW_SHIFT = 4;
+  static final int ROW_METHOD = 0;
+  static final int ROW_SITES = 4;
+  static final int ROW_INDEX = 8;
+  static final int ROW_NATIVE = 12;
+
+  /** Counts samples of the method of site {@code first}, called from below {@code slot}. */
+  static void record(Thread thread, long slot, int first, long samples, long spent) {
+    // What the thread executed up to here, samples or not.
+    add(thread.$sondeRoot - SondeTree.NODE_SITES + SondeTree.NODE_BYTECODES, spent);
+    if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
+    final long region = region(thread, slot);
+    if (region == 0) {
+      add(samplesAt(find(thread.$sondeRoot, row(first)), row(first)), samples);
+      return;
+    }
+    final int depth = depth(region, slot);
+    walk(thread, region, depth);
+    final int hash = pathHash(hashBelow(region, depth), first);
+    final long step = step(region, hash, placeBelow(thread, region, depth), first);
+    add(SondeRT.Memory.U.getLong(step + STEP_SAMPLES), samples);
+  }
+
+  /** Where samples of a method are counted; its place in the tree is a call site, or the record of a leaf. */
+  private static long samplesAt(long place, long row) {
+    final boolean isLeaf = SondeRT.Memory.U.getInt(row + ROW_SITES) == 0;
+    return isLeaf ? place + SondeTree.SITE_BYTECODES : place - SondeTree.NODE_SITES + SondeTree.NODE_BYTECODES;
+  }
+
+  /** The region of a slot; 0 for a method that began before the gate opened, of which no slot tells. */
+  static long region(Thread thread, long slot) {
+    if (!SondeSampling.asksJvm) return slot < SondeRT.NOWHERE_END ? 0L : (slot & ~REGION_MASK) + SondeRT.BASE;
+    // A method that ended may have been called in another recording: what it left is not where the thread is.
+    if (thread.$sondeSite < SondeRT.SINK) thread.$sondeSite = thread.$sondeRegion;
+    return thread.$sondeRegion == 0 ? 0L : thread.$sondeRegion + SondeRT.BASE;
+  }
+
+  private static void add(long address, long value) {
+    final Unsafe u = SondeRT.Memory.U;
+    u.putLong(address + SondeRT.BASE, u.getLong(address + SondeRT.BASE) + value);
+  }
+
+  private static long row(int site) {
+    return SondeSampling.siteTable + SondeRT.BASE + ((long) site << ROW_SHIFT);
+  }
+
+  /**
+   * Brings the frames of the last sample up to date with the slots. While a method waits for what it called, so do its
+   * callers: what is below a marked slot is as in the last sample.
+   */
+  private static void walk(Thread thread, long region, int depth) {
+    final Unsafe u = SondeRT.Memory.U;
+    int i = depth;
+    while (i > 0 && u.getInt(region + SLOT_SIZE * (i - 1)) >= 0) --i;
+    long place = placeBelow(thread, region, i);
+    int hash = hashBelow(region, i);
+    for (; i < depth; ++i) {
+      final int number = u.getInt(region + SLOT_SIZE * i);
+      hash = pathHash(hash, number);
+      place = u.getLong(step(region, hash, place, number) + STEP_TO);
+      u.putInt(region + SLOT_SIZE * i, number | MARK);
+      u.putInt(frame(region, i) + FRAME_HASH, hash);
+      u.putLong(frame(region, i) + FRAME_PLACE, place);
+    }
+  }
+
+  private static long frame(long region, int i) {
+    return region + FRAMES + ((long) i << FRAME_SHIFT);
+  }
+
+  /** The call site in the tree that the first so many slots lead to. */
+  private static long placeBelow(Thread thread, long region, int depth) {
+    return depth == 0 ? thread.$sondeRoot : SondeRT.Memory.U.getLong(frame(region, depth - 1) + FRAME_PLACE);
+  }
+
+  private static int hashBelow(long region, int depth) {
+    return depth == 0 ? 0 : SondeRT.Memory.U.getInt(frame(region, depth - 1) + FRAME_HASH);
+  }
+
+  private static int pathHash(int callers, int number) {
+    return (callers + number) * 0x9e3779b1;
+  }
+
+  /** How many slots there are, no more than are to be kept. */
+  static int depth(long region, long slot) {
+    final int depth = SondeSampling.asksJvm ? SondeSampling.fillSlots(region) : (int) (slot & SLOTS_MASK) / SLOT_SIZE;
+    return depth >= SondeSampling.maxPath ? SondeSampling.maxPath - 1 : depth;
+  }
+
+  /**
+   * The step from a call site in the tree to that of the method called there, or to the record of a leaf. Where it is
+   * cached depends on the slots alone: so the processor need not wait for one step to load the next.
+   */
+  private static long step(long region, int hash, long from, int number) {
+    final Unsafe u = SondeRT.Memory.U;
+    final long step = region + STEPS + ((long) (hash >>> (32 - STEP_BITS)) << STEP_SHIFT);
+    final int user = u.getInt(region + USER);
+    if (u.getLong(step) != from || u.getInt(step + STEP_NUMBER) != number || u.getInt(step + STEP_USER) != user) {
+      final long to = find(from, row(number));
+      u.putLong(step, from);
+      u.putInt(step + STEP_NUMBER, number);
+      u.putInt(step + STEP_USER, user);
+      u.putLong(step + STEP_TO, to);
+      u.putLong(step + STEP_SAMPLES, samplesAt(to, row(number)));
+    }
+    return step;
+  }
+
+  /** The same in the tree itself, which grows if the step is new. */
+  @DontInline
+  private static long find(long from, long row) {
+    final Unsafe u = SondeRT.Memory.U;
+    final int method = u.getInt(row + ROW_METHOD);
+    final int sites = u.getInt(row + ROW_SITES);
+    final boolean isFirst = u.getInt(from + SondeRT.BASE) == method; // of the callees of that site
+    if (sites == 0) return isFirst ? from : SondeTree.leafSite(from, method);
+    final long node =
+        isFirst ? u.getLong(from + (SondeRT.BASE + SondeTree.SITE_CHILD)) : SondeTree.node(from, method, sites);
+    final long site = node + SondeTree.NODE_SITES + SondeTree.SITE_SIZE * u.getInt(row + ROW_INDEX);
+    // The reader of the tree puts what a site with a native method calls under that method.
+    final int callee = u.getInt(row + ROW_NATIVE);
+    if (callee != 0) SondeTree.leafSite(site, callee);
+    return site;
+  }
+}
