@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "agent/jvmti/jvm.h"
 #include "agent/jvmti/runtime_classes.h"
 #include "agent/session/nowhere.h"
 #include "agent/session/subgraph_plan.h"
@@ -16,7 +17,6 @@
 namespace sonde::agent {
 namespace {
 
-constexpr const char* kName = "java/lang/SondeSubgraph";
 constexpr const char* kSeenName = "java/lang/SondeSubgraph$Seen";
 constexpr std::uint64_t kThreads = 1 << 20;
 constexpr jsize kRemembered = 1 << 16;  // call sites and receivers
@@ -97,11 +97,15 @@ bool SubgraphRuntime::is_inside(JNIEnv* jni) const { return jni->CallStaticLongM
 Result<void> SubgraphRuntime::make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span<const JNINativeMethod> natives) {
   // BASE, and sums of it and an offset in what an address may point to.
   const instrument::ConstantShift shift{.begin = kBias, .end = kBias + 4096, .by = bias_ - kBias};
-  const std::vector<std::uint8_t> bytes = TRY(instrument::rename_classes(kSondeSubgraphClass, {}, shift));
-  const jclass defined =
-      jni->DefineClass(kName, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
-  if (defined == nullptr) return failed("could not be defined");
-  runtime_ = static_cast<jclass>(jni->NewGlobalRef(defined));
+  const auto define = [&](const char* name, Bytes bytes) -> Result<jclass> {
+    const std::vector<std::uint8_t> shifted = TRY(instrument::rename_classes(bytes, {}, shift));
+    const jclass defined = define_class(jni, name, shifted);
+    if (defined == nullptr) return failed("could not be defined");
+    return defined;
+  };
+  runtime_ = TRY(define("java/lang/SondeSubgraph", kSondeSubgraphClass));
+  TRY(define("java/lang/SondeSubgraphTree", kSondeSubgraphTreeClass));
+  TRY(define("java/lang/SondeRootTimes", kSondeRootTimesClass));
   Binding binding{.runtime = runtime_, .natives = natives, .done = false};
   jvmtiEventCallbacks callbacks{};
   callbacks.ClassFileLoadHook = bind_while_loading;

@@ -41,7 +41,7 @@ def settled_rss_kb(program):
     return min(readings)
 
 
-OWN_CLASSES = ("RT", "RT$Memory", "Tree", "Flat", "Sampling", "Steps", "Thread", "Subgraph", "Subgraph$Seen")
+OWN_CLASSES = ("RT", "RT$Memory", "Tree", "Flat", "Sampling", "Steps", "Thread", "Subgraph", "SubgraphTree", "RootTimes", "Subgraph$Seen")
 
 
 def cycles(case):

@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package java.lang;
 
+import static java.lang.SondeSubgraphTree.ENTRY_BITS;
+import static java.lang.SondeSubgraphTree.ENTRY_OWN;
+import static java.lang.SondeSubgraphTree.ENTRY_THREAD;
+import static java.lang.SondeSubgraphTree.ENTRY_TREE;
+import static java.lang.SondeSubgraphTree.NODE_BYTECODES;
+import static java.lang.SondeSubgraphTree.NODE_CALLS;
+import static java.lang.SondeSubgraphTree.NODE_CHILD;
+import static java.lang.SondeSubgraphTree.NODE_MASK;
+import static java.lang.SondeSubgraphTree.NODE_OWN;
+import static java.lang.SondeSubgraphTree.NODE_PARENT;
+import static java.lang.SondeSubgraphTree.NODE_SIBLING;
+import static java.lang.SondeSubgraphTree.NODE_SLOTS;
+import static java.lang.SondeSubgraphTree.NODE_THROWN;
+import static java.lang.SondeSubgraphTree.NODE_TIME;
+import static java.lang.SondeSubgraphTree.TREE_LOST;
+import static java.lang.SondeSubgraphTree.TREE_OWN;
+import static java.lang.SondeSubgraphTree.TREE_ROOT;
+
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
@@ -20,45 +38,7 @@ import jdk.internal.vm.annotation.Stable;
 public final class SondeSubgraph {
   private SondeSubgraph() {}
 
-  // SubgraphEntry, SubgraphTree, SubgraphNode, RootTimes (src/arena/layout.h).
   static final long BASE = SondeRT.BASE;
-  static final int ENTRY_BITS = 5;
-  static final int ENTRY_THREAD = 8;
-  static final int ENTRY_TREE = 16;
-  static final int ENTRY_OWN = 24;
-  static final int TREE_NEXT = 0;
-  static final int TREE_END = 8;
-  static final int TREE_ROOT = 16;
-  static final int TREE_NODES = 24;
-  static final int TREE_OWN = 32;
-  static final int TREE_LOST = 40;
-  static final int TREE_NOBODY = 56;
-  static final int NODE_MASK = 4;
-  static final int NODE_CALLS = 8;
-  static final int NODE_TIME = 16;
-  static final int NODE_THROWN = 24;
-  static final int NODE_PARENT = 32;
-  static final int NODE_CHILD = 40;
-  static final int NODE_SIBLING = 48;
-  static final int NODE_OWN = 56;
-  static final int NODE_BYTECODES = 64;
-  static final int NODE_SLOTS = 72;
-  static final int NODE_SIZE = 80;
-  static final int MOST_SLOTS = 1024;
-  static final int TIMES_SIZE = 80 + 320 * 8 + 64 * 16;
-  static final int TIMES_TIME = 0;
-  static final int TIMES_LEAST = 8;
-  static final int TIMES_MOST = 16;
-  static final int TIMES_COUNT = 24;
-  static final int TIMES_ALL_BARE = 32;
-  static final int TIMES_BARE = 40;
-  static final int TIMES_BARE_TIME = 48;
-  static final int TIMES_BARE_SQUARES = 56;
-  static final int TIMES_ROUND = 64;
-  static final int TIMES_BUCKETS = 80;
-  static final int TIMES_RING = 80 + 320 * 8;
-  static final int RING = 64;
-
   static final Unsafe U = Unsafe.getUnsafe();
 
   /** The table of threads; the same for the life of the JVM. */
@@ -217,7 +197,7 @@ public final class SondeSubgraph {
     final long tree = u.getLong(entry + ENTRY_TREE);
     long node = u.getLong(tree + (BASE + TREE_ROOT));
     while (node != 0L && u.getInt(node + BASE) != method) node = u.getLong(node + (BASE + NODE_SIBLING));
-    if (node == 0L) node = newRoot(tree, method, slots);
+    if (node == 0L) node = SondeSubgraphTree.newRoot(tree, method, slots);
     if (node == 0L) return 0L;
     u.putLong(node + (BASE + NODE_CALLS), u.getLong(node + (BASE + NODE_CALLS)) + 1);
     u.putLong(entry + ENTRY_OWN, u.getLong(tree + (BASE + TREE_OWN)));
@@ -243,55 +223,16 @@ public final class SondeSubgraph {
     if (time < 0) time = 0;
     if (bare) {
       u.putLong(node + (BASE + NODE_CALLS), u.getLong(node + (BASE + NODE_CALLS)) - 1);
-      if (caller == 0L) noteBare(node - TIMES_SIZE, time);
+      if (caller == 0L) SondeRootTimes.noteBare(node, time);
       u.putLong(entry, caller);
       return;
     }
     u.putLong(node + (BASE + NODE_TIME), u.getLong(node + (BASE + NODE_TIME)) + time);
     if (caller == 0L) {
       final long own = u.getLong(u.getLong(entry + ENTRY_TREE) + (BASE + TREE_OWN)) - u.getLong(entry + ENTRY_OWN);
-      note(node - TIMES_SIZE, start, time > own ? time - own : 0L);
+      SondeRootTimes.note(node, start, time > own ? time - own : 0L);
     }
     u.putLong(entry, caller);
-  }
-
-  /** A call that ended before anything below it was instrumented. It is a part of nothing else. */
-  private static void noteBare(long times, long time) {
-    final Unsafe u = U;
-    times += BASE;
-    u.putLong(times + TIMES_ALL_BARE, u.getLong(times + TIMES_ALL_BARE) + 1);
-    final long current = u.getLong(round);
-    if (u.getLong(times + TIMES_ROUND) != current) {
-      u.putLong(times + TIMES_ROUND, current);
-      u.putLong(times + TIMES_BARE, 0L);
-      u.putLong(times + TIMES_BARE_TIME, 0L);
-      u.putDouble(times + TIMES_BARE_SQUARES, 0);
-    }
-    u.putLong(times + TIMES_BARE, u.getLong(times + TIMES_BARE) + 1);
-    u.putLong(times + TIMES_BARE_TIME, u.getLong(times + TIMES_BARE_TIME) + time);
-    u.putDouble(times + TIMES_BARE_SQUARES, u.getDouble(times + TIMES_BARE_SQUARES) + (double) time * time);
-  }
-
-  /** A call of a root: for its distribution and for the ring of the last ones. */
-  private static void note(long times, long start, long time) {
-    final Unsafe u = U;
-    final long count = u.getLong(times + (BASE + TIMES_COUNT));
-    final long at = times + (BASE + TIMES_BUCKETS) + 8L * bucket(time);
-    u.putLong(at, u.getLong(at) + 1);
-    final long call = times + (BASE + TIMES_RING) + ((count & (RING - 1)) << 4);
-    u.putLong(call, start);
-    u.putLong(call + 8, time);
-    u.putLong(times + (BASE + TIMES_TIME), u.getLong(times + (BASE + TIMES_TIME)) + time);
-    if (count == 0 || time < u.getLong(times + (BASE + TIMES_LEAST))) u.putLong(times + (BASE + TIMES_LEAST), time);
-    if (time > u.getLong(times + (BASE + TIMES_MOST))) u.putLong(times + (BASE + TIMES_MOST), time);
-    u.putLongRelease(null, times + (BASE + TIMES_COUNT), count + 1);
-  }
-
-  /** Eight buckets for each power of two; as bucket_of in src/arena/layout.h. */
-  private static int bucket(long time) {
-    if (time < 16) return (int) time;
-    final int power = 63 - Long.numberOfLeadingZeros(time);
-    return power > 41 ? 319 : 16 + (power - 4) * 8 + (int) (time >>> (power - 3) & 7);
   }
 
   // --- call sites -------------------------------------------------------------------------------------------------
@@ -386,7 +327,7 @@ public final class SondeSubgraph {
     long node = u.getLong(caller + (BASE + NODE_CHILD));
     while (node != 0L && u.getInt(node + BASE) != method) node = u.getLong(node + (BASE + NODE_SIBLING));
     if (node == 0L) {
-      node = newNode(u.getLong(entry + ENTRY_TREE), caller, method, slots);
+      node = SondeSubgraphTree.newNode(u.getLong(entry + ENTRY_TREE), caller, method, slots);
       if (node == 0L) return lost(entry);
       own(caller, System.nanoTime() - begin);
     }
@@ -400,67 +341,6 @@ public final class SondeSubgraph {
     final long tree = U.getLong(entry + ENTRY_TREE) + (BASE + TREE_LOST);
     U.putLong(tree, U.getLong(tree) + 1);
     return 0L;
-  }
-
-  private static long newNode(long tree, long caller, int method, int slots) {
-    final Unsafe u = U;
-    final long node = allocate(tree, NODE_SIZE + 8 * slots);
-    if (node == 0L) return 0L;
-    fill(tree, node, method, slots);
-    u.putLong(node + (BASE + NODE_PARENT), caller);
-    u.putLong(node + (BASE + NODE_SIBLING), u.getLong(caller + (BASE + NODE_CHILD)));
-    u.putLongRelease(null, caller + (BASE + NODE_CHILD), node);
-    widen(tree, caller);
-    return node;
-  }
-
-  private static long newRoot(long tree, int method, int slots) {
-    final Unsafe u = U;
-    final long memory = allocate(tree, TIMES_SIZE + NODE_SIZE + 8 * slots);
-    if (memory == 0L) return 0L;
-    final long node = memory + TIMES_SIZE;
-    fill(tree, node, method, slots);
-    u.putLong(node + (BASE + NODE_SIBLING), u.getLong(tree + (BASE + TREE_ROOT)));
-    u.putLongRelease(null, tree + (BASE + TREE_ROOT), node);
-    return node;
-  }
-
-  private static void fill(long tree, long node, int method, int slots) {
-    final Unsafe u = U;
-    u.putInt(node + BASE, method);
-    u.putInt(node + (BASE + NODE_MASK), (slots - 1) << 3);
-    u.putLong(node + (BASE + NODE_SLOTS), node + NODE_SIZE);
-    for (int i = 0; i < slots; i++) u.putLong(node + (BASE + NODE_SIZE) + 8 * i, tree + TREE_NOBODY);
-    u.putLong(tree + (BASE + TREE_NODES), u.getLong(tree + (BASE + TREE_NODES)) + 1);
-  }
-
-  /** Slots for twice as many callees if there are more callees than slots. */
-  private static void widen(long tree, long caller) {
-    final Unsafe u = U;
-    final int slots = (u.getInt(caller + (BASE + NODE_MASK)) >>> 3) + 1;
-    int callees = 0;
-    for (long n = u.getLong(caller + (BASE + NODE_CHILD)); n != 0L; n = u.getLong(n + (BASE + NODE_SIBLING))) callees++;
-    if (callees <= slots || slots >= MOST_SLOTS) return;
-    final long table = allocate(tree, 16 * slots);
-    if (table == 0L) return;
-    final int mask = (2 * slots - 1) << 3;
-    for (int i = 0; i < 2 * slots; i++) u.putLong(table + BASE + 8 * i, tree + TREE_NOBODY);
-    for (long n = u.getLong(caller + (BASE + NODE_CHILD)); n != 0L; n = u.getLong(n + (BASE + NODE_SIBLING))) {
-      u.putLong(table + BASE + ((u.getInt(n + BASE) << 3) & mask), n);
-    }
-    u.putLong(caller + (BASE + NODE_SLOTS), table);
-    u.putInt(caller + (BASE + NODE_MASK), mask);
-  }
-
-  private static long allocate(long tree, int size) {
-    final Unsafe u = U;
-    long next = u.getLong(tree + (BASE + TREE_NEXT));
-    if (next + size > u.getLong(tree + (BASE + TREE_END))) {
-      if (!grow(tree, size)) return 0L;
-      next = u.getLong(tree + (BASE + TREE_NEXT));
-    }
-    u.putLong(tree + (BASE + TREE_NEXT), next + size);
-    return next;
   }
 
   // --- calibration ------------------------------------------------------------------------------------------------
@@ -494,7 +374,7 @@ public final class SondeSubgraph {
 
   private static native boolean lease(Thread thread, long number);
 
-  private static native boolean grow(long tree, int size);
+  static native boolean grow(long tree, int size);
 
   private static native void request(int site, Class<?> receiver);
 
