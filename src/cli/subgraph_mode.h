@@ -29,7 +29,7 @@ Result<SubgraphMode> parse_subgraph_mode(std::string_view settings);
 Result<SubgraphMode> parse_region_mode(std::string_view pattern);
 
 // For how long roots run bare if nobody says: a JVM that runs is warm, so that says something.
-inline constexpr std::uint64_t kBareNs = 2'000'000'000;
+inline constexpr std::uint64_t kBareNs = 4'000'000'000;
 // As the agent reads it: keys and values.
 std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, std::uint64_t bare_ns);
 

@@ -134,6 +134,20 @@ TEST_F(SubgraphTest, BareCallsSayWhatACallCosts) {
   EXPECT_THAT(values(p, Metric::kWallNs), ElementsAre(0, 0, 200'000));
 }
 
+TEST_F(SubgraphTest, TimesSumUpToWhatBareCallsTakeIfThatIsMore) {
+  arena::SubgraphNode* task = root(1, 100, 1'000'000);
+  callee(task, 2, 100, 600'000);
+  arena::RootTimes* times = times_of(task);
+  times->count = 100;
+  times->time_ns = 1'000'000;
+  times->all_bare = times->bare = 30;
+  times->bare_ns = 30 * 15'000;
+  times->bare_squares = 30 * 15'000.0 * 15'000.0;
+  const Profile p = profile();
+  EXPECT_EQ(p.roots[0].cost_percent, 0u);
+  EXPECT_THAT(values(p, Metric::kWallNs), ElementsAre(0, 600'000, 900'000));
+}
+
 TEST_F(SubgraphTest, OnlyTheLatestRoundOfBareCallsCounts) {
   for (const std::uint64_t round : {2, 1, 2}) {
     arena::RootTimes* times = times_of(root(1, 1, 1000));

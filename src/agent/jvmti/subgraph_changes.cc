@@ -59,10 +59,14 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
   publish_costs(s);
 }
 
-// Roots run bare from when there is one. Changing it threw its code away, so what they take counts from the second half
-// of that time on.
+// Roots run bare from when there is one. Changing it threw compiled code away, not only its own, so what they take
+// counts in the last quarter of that time.
+std::chrono::nanoseconds quarter_of_bare(const Subgraph& s) {
+  return std::chrono::nanoseconds(s.options.subgraph.bare_ns / 4);
+}
+
 void end_phase(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
-  s.phase_end += std::chrono::nanoseconds(s.options.subgraph.bare_ns / 2);
+  s.phase_end += quarter_of_bare(s);
   if (s.phase == Subgraph::Phase::kSettling) {
     s.phase = Subgraph::Phase::kBare;
     return SubgraphRuntime::begin_bare_round();
@@ -85,7 +89,7 @@ void change_until_end(Subgraph& s, JNIEnv* jni) {
     } else if (s.phase == Subgraph::Phase::kRevealing || !s.reveal.has_roots()) {
       s.has_work.wait(lock);
     } else if (s.phase_end == Subgraph::kNever) {
-      s.phase_end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(s.options.subgraph.bare_ns / 2);
+      s.phase_end = std::chrono::steady_clock::now() + 3 * quarter_of_bare(s);
     } else if (s.has_work.wait_until(lock, s.phase_end) == std::cv_status::timeout) {
       end_phase(s, jni, lock);
     }
