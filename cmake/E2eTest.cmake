@@ -20,7 +20,8 @@ function(sonde_e2e_test name)
   add_test(NAME ${name}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} $<TARGET_FILE:sonde> ${arg_ARGS})
   string(REGEX REPLACE "\\..*" "" area ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${area} TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+  # COST: long tests start first, so that none of them runs alone at the end.
+  set_tests_properties(${name} PROPERTIES LABELS ${area} TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
   if(arg_FIXTURE)
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED ${arg_FIXTURE})
   endif()
