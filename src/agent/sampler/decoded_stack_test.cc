@@ -165,5 +165,16 @@ TEST_F(DecodedStackTest, AnyStackIsTheOneThatWasWritten) {
   }
 }
 
+TEST(CheckSum, DoesNotDependOnWhatOtherThreadsNoted) {
+  const auto sum = [](FrameKind kind, std::uint64_t what, std::uint64_t bcp) {
+    const RawFrame frames[] = {RawFrame::make(kind, what, bcp), RawFrame::make(FrameKind::kCompiled, 10, 1)};
+    return check_sum(frames);
+  };
+  EXPECT_EQ(sum(FrameKind::kLogged, 24, 7), sum(FrameKind::kInterpreted, 4096, 7));
+  EXPECT_NE(sum(FrameKind::kLogged, 24, 7), sum(FrameKind::kLogged, 24, 8));
+  EXPECT_NE(sum(FrameKind::kCompiled, 24, 7), sum(FrameKind::kCompiled, 25, 7));
+  EXPECT_NE(sum(FrameKind::kCompiled, 24, 7), sum(FrameKind::kLogged, 24, 7));
+}
+
 }  // namespace
 }  // namespace sonde::agent

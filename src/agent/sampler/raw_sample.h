@@ -99,12 +99,12 @@ inline constexpr std::uint64_t kMarkEvery = 16 << 10;
 inline constexpr std::uint32_t kMaxSampleSize =
     sizeof(RawSample) + kMaxDepth * sizeof(RawFrame) + sizeof(NativeStack) + kMaxNativeBytes;
 
-// Tells stacks apart. Not 0.
+// Tells stacks apart. Not 0. Whether a method is in the log, and where, depends on what other threads noted meanwhile.
 inline std::uint64_t check_sum(std::span<const RawFrame> frames) SIGNAL_SAFE {
   std::uint64_t sum = frames.size();
   for (const RawFrame& frame : frames) {
-    const bool is_logged = frame.kind() == FrameKind::kLogged;  // the same method may have several places
-    sum = sum * 0x9e3779b97f4a7c15 + (is_logged ? 0 : frame.what) + frame.detail;
+    const bool is_interpreted = frame.kind() == FrameKind::kLogged || frame.kind() == FrameKind::kInterpreted;
+    sum = sum * 0x9e3779b97f4a7c15 + (is_interpreted ? frame.value() : frame.what + frame.detail);
   }
   return sum | 1;
 }
