@@ -246,6 +246,30 @@ TEST(ArenaReader, DepthIsLimitedByMemoryOnly) {
   EXPECT_EQ(result.damage, 0u);
 }
 
+TEST(ArenaReader, ATreeMayGrowWhileItIsRead) {
+  DrawnThread thread{.names = {"main"}};
+  constexpr std::uint32_t kDepth = 100'000;
+  for (std::uint32_t depth = 1; depth <= kDepth; ++depth) {
+    thread.calls.push_back({.depth = depth, .method = "A.a()V", .calls = 1, .bytecodes = 2, .site = "7"});
+  }
+  TestArena arena(std::vector{thread});
+  arena.header().state.store(static_cast<std::uint32_t>(State::kRunning));
+  arena.header().next.store(arena.nodes()[10]);
+  const auto reader = Reader::over(arena.bytes());
+  ASSERT_TRUE(reader.ok());
+  Damage damage;
+  std::uint32_t contexts = 0;
+  reader->walk(
+      reader->trees()[0],
+      [&](const Context&) {
+        ++contexts;
+        arena.header().next.store(arena.size());
+      },
+      damage);
+  EXPECT_EQ(contexts, kDepth);
+  EXPECT_EQ(damage.count(), 0u) << testing::PrintToString(damage.notes());
+}
+
 TEST(ArenaReader, RefusesWhatIsNoArena) {
   const auto error = [](Bytes bytes) { return Reader::over(bytes).error().to_string(); };
   TestArena arena(kDrawing);

@@ -54,12 +54,7 @@ class TreeWalk {
  public:
   TreeWalk(const Reader& reader, std::uint64_t depth_limit, const std::function<void(const Context&)>& visit,
            Damage& damage, const Move* move)
-      : reader_(reader),
-        depth_limit_(depth_limit),
-        visit_(visit),
-        damage_(damage),
-        move_(move),
-        budget_(reader.limit() / sizeof(CallSite) + 1) {}
+      : reader_(reader), depth_limit_(depth_limit), visit_(visit), damage_(damage), move_(move), budget_(room()) {}
 
   void run(std::uint64_t root_address) {
     const auto root = reader_.offset_of(root_address, sizeof(Node));
@@ -268,13 +263,18 @@ class TreeWalk {
     return Found::kNode;
   }
 
+  // For how many call sites there is room; more and more of it while a program runs.
+  [[nodiscard]] std::uint64_t room() const { return reader_.limit() / sizeof(CallSite) + 1; }
+
   bool spend(std::uint64_t records, std::uint64_t offset) {
-    if (records <= budget_) {
-      budget_ -= records;
+    if (budget_ == 0) return false;
+    if (records > budget_ - spent_) budget_ = std::max(budget_, room());
+    if (records <= budget_ - spent_) {
+      spent_ += records;
       return true;
     }
-    if (budget_ != 0) damage_.add("the call tree has more call sites than the file has room for", offset);
-    budget_ = 0;
+    damage_.add("the call tree has more call sites than the file has room for", offset);
+    budget_ = spent_ = 0;
     pending_.clear();
     return false;
   }
@@ -284,7 +284,8 @@ class TreeWalk {
   const std::function<void(const Context&)>& visit_;
   Damage& damage_;
   const PendingMove move_;
-  std::uint64_t budget_;
+  std::uint64_t budget_;  // call sites that may be looked at; 0: it is used up
+  std::uint64_t spent_ = 0;
   std::vector<Callee> pending_;  // the next one is the last
   std::vector<Callee> callees_;  // of the node in work
   TreeSummary summary_;
