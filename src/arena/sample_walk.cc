@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader::walk for trees of samples. A node is accepted only below the parent it names; a budget ends walks through
-// lists that run in circles.
+// Reader::walk for trees of samples. A node is accepted only below the parent it names; a limit on their number ends
+// walks through lists that run in circles.
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -14,7 +14,7 @@ namespace sonde::arena {
 class SampleWalk {
  public:
   SampleWalk(const Reader& reader, const std::function<void(const SampleContext&)>& visit, Damage& damage)
-      : reader_(reader), visit_(visit), damage_(damage), budget_(reader.limit() / sizeof(SampleNode) + 1) {}
+      : reader_(reader), visit_(visit), damage_(damage) {}
 
   void run(std::uint64_t root) {
     const auto offset = node_at(root);
@@ -65,7 +65,7 @@ class SampleWalk {
         damage_.add("a list of sampled callees leads nowhere", at.offset);
         break;
       }
-      if (budget_-- == 0) {
+      if (++nodes_ > reader_.limit() / sizeof(SampleNode) + 1) {  // which grows while the program runs
         damage_.add("a tree of samples has more nodes than the file has room for", at.offset);
         pending_.clear();
         return;
@@ -87,7 +87,7 @@ class SampleWalk {
   const Reader& reader_;
   const std::function<void(const SampleContext&)>& visit_;
   Damage& damage_;
-  std::uint64_t budget_;
+  std::uint64_t nodes_ = 0;       // so far
   std::vector<Pending> pending_;  // the next one is the last
   std::vector<Pending> callees_;  // of the node in work
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader::walk for trees of a call subgraph. A node is accepted only below the parent it names; a budget ends walks
-// through lists that run in circles.
+// Reader::walk for trees of a call subgraph. A node is accepted only below the parent it names; a limit on their number
+// ends walks through lists that run in circles.
 #include <algorithm>
 
 #include "arena/counts.h"
@@ -11,7 +11,7 @@ namespace sonde::arena {
 class SubgraphWalk {
  public:
   SubgraphWalk(const Reader& reader, const std::function<void(const SubgraphContext&)>& visit, Damage& damage)
-      : reader_(reader), visit_(visit), damage_(damage), budget_(reader.limit() / sizeof(SubgraphNode) + 1) {}
+      : reader_(reader), visit_(visit), damage_(damage) {}
 
   void run(std::uint64_t first_root) {
     expand(0, 0, first_root);
@@ -63,7 +63,7 @@ class SubgraphWalk {
         damage_.add("a list of callees in the subgraph leads nowhere", parent);
         break;
       }
-      if (budget_-- == 0) {
+      if (++nodes_ > reader_.limit() / sizeof(SubgraphNode) + 1) {  // which grows while the program runs
         damage_.add("a tree of the subgraph has more nodes than the file has room for", parent);
         pending_.clear();
         return;
@@ -79,7 +79,7 @@ class SubgraphWalk {
   const Reader& reader_;
   const std::function<void(const SubgraphContext&)>& visit_;
   Damage& damage_;
-  std::uint64_t budget_;
+  std::uint64_t nodes_ = 0;       // so far
   std::vector<Pending> pending_;  // the next one is the last
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reader::walk. A node is accepted only if it names the very record that led to it as its parent_site, and an
 // ExtraCallSite only if it belongs to the node whose list it is in. Each node can thus be reached in one way, and no
-// cycle can be, whatever the bytes are. Structures that overlap could still make the walk long: a budget ends it.
+// cycle can be, whatever the bytes are. Structures that overlap could still make the walk long: their number ends it.
 //
 // A member tree may be given to another thread while it is walked. Its lease then differs afterwards, and what was
 // visited, or found damaged, meant nothing.
@@ -54,7 +54,7 @@ class TreeWalk {
  public:
   TreeWalk(const Reader& reader, std::uint64_t depth_limit, const std::function<void(const Context&)>& visit,
            Damage& damage, const Move* move)
-      : reader_(reader), depth_limit_(depth_limit), visit_(visit), damage_(damage), move_(move), budget_(room()) {}
+      : reader_(reader), depth_limit_(depth_limit), visit_(visit), damage_(damage), move_(move) {}
 
   void run(std::uint64_t root_address) {
     const auto root = reader_.offset_of(root_address, sizeof(Node));
@@ -263,18 +263,12 @@ class TreeWalk {
     return Found::kNode;
   }
 
-  // For how many call sites there is room; more and more of it while a program runs.
-  [[nodiscard]] std::uint64_t room() const { return reader_.limit() / sizeof(CallSite) + 1; }
-
   bool spend(std::uint64_t records, std::uint64_t offset) {
-    if (budget_ == 0) return false;
-    if (records > budget_ - spent_) budget_ = std::max(budget_, room());
-    if (records <= budget_ - spent_) {
-      spent_ += records;
-      return true;
-    }
+    if (is_over_) return false;
+    sites_ += records;
+    if (sites_ <= reader_.limit() / sizeof(CallSite) + 1) return true;  // that grows while the program runs
     damage_.add("the call tree has more call sites than the file has room for", offset);
-    budget_ = spent_ = 0;
+    is_over_ = true;
     pending_.clear();
     return false;
   }
@@ -284,8 +278,8 @@ class TreeWalk {
   const std::function<void(const Context&)>& visit_;
   Damage& damage_;
   const PendingMove move_;
-  std::uint64_t budget_;  // call sites that may be looked at; 0: it is used up
-  std::uint64_t spent_ = 0;
+  std::uint64_t sites_ = 0;  // so far
+  bool is_over_ = false;
   std::vector<Callee> pending_;  // the next one is the last
   std::vector<Callee> callees_;  // of the node in work
   TreeSummary summary_;
