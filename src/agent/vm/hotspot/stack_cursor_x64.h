@@ -39,7 +39,6 @@ class StackCursor {
         layout_(cache.layout()),
         slot_(slot),
         registers_(context.uc_mcontext.gregs),
-        signal_return_(load<std::uint64_t>(reinterpret_cast<std::uint64_t>(&context) - kWord)),
         pc_(reg(REG_RIP)),
         sp_(reg(REG_RSP)),
         fp_(reg(REG_RBP)) {}
@@ -83,28 +82,6 @@ class StackCursor {
   bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
 
   // ---- from functions outside of the code cache ----
-
-  // Java code may be in a signal handler of the JVM: a null pointer, a stack that is full, a page that stops it. The
-  // kernel left the interrupted registers right behind the handler's return address, which is that of all handlers.
-  bool leave_signal_handler() SIGNAL_SAFE {
-    std::uint64_t fp = fp_;
-    for (int i = 0; i < kNativeFrames && is_on_stack(fp, 2 * kWord + sizeof(ucontext_t)); ++i) {
-      if (word(fp + kWord) == signal_return_) return go_to_interrupted(fp + 2 * kWord);
-      if (word(fp) <= fp) return false;
-      fp = word(fp);
-    }
-    return false;
-  }
-  bool go_to_interrupted(std::uint64_t context) SIGNAL_SAFE {
-    const greg_t* registers = reinterpret_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-    const auto sp = static_cast<std::uint64_t>(registers[REG_RSP]);
-    if (sp <= context || !is_on_stack(sp)) return false;
-    registers_ = registers;
-    pc_ = reg(REG_RIP);
-    sp_ = sp;
-    fp_ = reg(REG_RBP);
-    return true;
-  }
 
   // The JVM's own functions keep rbp.
   bool follow_frame_pointers() SIGNAL_SAFE {
@@ -194,8 +171,7 @@ class StackCursor {
   const CodeCache& cache_;
   const Layout& layout_;
   const ThreadSlot& slot_;
-  const greg_t* registers_;      // of the innermost frame of Java code
-  std::uint64_t signal_return_;  // where signal handlers return to
+  const greg_t* registers_;
   std::uint64_t pc_;
   std::uint64_t sp_;
   std::uint64_t fp_;
