@@ -47,6 +47,7 @@ bool run_round(JNIEnv* jni, int round) {
   options.wall_interval_ns = round % 2 == 0 ? 1'000'000 : 0;
   options.clock = round % 3 == 0 ? "timer" : "";
   options.walker = round % 10 == 9 ? "agct" : "";
+  options.native = round % 4 == 1;
   auto arena = std::make_unique<arena::Writer>();
   if (!arena->create(path.c_str(), {.capacity = 16 << 20, .address_bias = 0, .flags = arena::kTimeOnly}).ok())
     return false;
@@ -55,7 +56,8 @@ bool run_round(JNIEnv* jni, int round) {
     std::fprintf(stderr, "restarts: %s\n", started.error().to_string().c_str());
     return false;
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(g_milliseconds));
+  // Somebody looks at the last one, and on a busy machine a moment is too short for a sample.
+  std::this_thread::sleep_for(std::chrono::milliseconds(round + 1 == g_rounds ? 20 * g_milliseconds : g_milliseconds));
   sampling.stop(jni);
   agent::mark_ended(*arena);
   return true;

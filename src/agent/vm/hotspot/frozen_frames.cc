@@ -8,8 +8,8 @@ FrozenLayout find_frozen_layout(const VmStructs& structs) {
   const auto layout_helper = structs.offset("Klass", "_layout_helper");
   FrozenLayout layout{find_object_layout(structs)};
   layout.is_known = layout.is_known && entry && layout_helper && structs.size("ContinuationEntry") == kEntrySize;
+  layout.thread_entry = static_cast<std::uint32_t>(entry.value_or(0));
   if (!layout.is_known) return layout;
-  layout.thread_entry = static_cast<std::uint32_t>(*entry);
   layout.klass_layout = static_cast<std::uint32_t>(*layout_helper);
   return layout;
 }

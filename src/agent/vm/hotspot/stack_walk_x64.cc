@@ -33,12 +33,14 @@ class Walk : private StackCursor {
         sample_(sample) {}
 
   WalkError run() SIGNAL_SAFE {
-    next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
     if (sample_.kind == SampleKind::kWall) sample_.state = state();
     if (!cache_.contains(pc_) && !enter_from_native()) {
       native_end_ = slot_.stack_high;
       return anchor_sp(thread_anchor()) == 0 && !is_in_java() ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
     }
+    // From the first frame of Java code on: what lies further in is another thing each time, and frames that are taken
+    // over have the marks of the walk before.
+    next_mark_ = (sp_ / kMarkEvery + 1) * kMarkEvery;
     sample_.top_bcp = reg(REG_R13);
     while (sample_.full_depth() < kMaxDepth) {
       switch (step()) {
@@ -214,8 +216,18 @@ class Walk : private StackCursor {
 
   Step leave_frame(std::uint32_t words) SIGNAL_SAFE {
     const std::uint64_t sender_sp = sp_ + words * kWord;
-    if (go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
+    const std::uint64_t return_pc = word(sender_sp - kWord);
+    if ((!is_top_ || may_return_to(return_pc)) && go_to(return_pc, sender_sp, word(sender_sp - 2 * kWord))) {
+      return Step::kNext;
+    }
     return is_top_ && (leave_pushed(words) || leave_by_guess()) ? Step::kNext : Step::kBroken;
+  }
+
+  // What calls compiled code: Java code, the call stub, and for virtual threads the stub that fetches more frames.
+  [[nodiscard]] bool may_return_to(std::uint64_t pc) const SIGNAL_SAFE {
+    if (pc == layout_.call_stub_return || cache_.is_interpreter(pc)) return true;
+    const std::uint64_t blob = cache_.contains(pc) ? cache_.blob_of(pc) : 0;
+    return blob != 0 && (cache_.is_nmethod(blob) || may_be_virtual());
   }
 
   Step end_virtual_thread() SIGNAL_SAFE {
@@ -271,15 +283,24 @@ class Walk : private StackCursor {
       return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
     }
     // Nothing else returns to stubs but the frames of a virtual thread whose callers still lie in the heap.
-    if (words >= 2 || layout_.continuation_return == 0) return Step::kBroken;
+    if (words >= 2 || !may_be_virtual()) return Step::kBroken;
     sample_.is_virtual = 1;
     return walk_frozen() ? Step::kEnd : Step::kFrozen;
+  }
+
+  // Does the thread carry a virtual one, as far as is known?
+  [[nodiscard]] bool may_be_virtual() const SIGNAL_SAFE {
+    return layout_.continuation_return != 0 && (g_frozen.thread_entry == 0 || continuation_entry() != 0);
+  }
+  // Where the frames of a virtual thread begin.
+  [[nodiscard]] std::uint64_t continuation_entry() const SIGNAL_SAFE {
+    return load<std::uint64_t>(slot_.java_thread + g_frozen.thread_entry);
   }
 
   // The callers of the frames on the stack. False if not all of them can be read.
   bool walk_frozen() SIGNAL_SAFE {
     const auto state = load<std::uint32_t>(slot_.java_thread + layout_.thread_state);
-    const auto entry = load<std::uint64_t>(slot_.java_thread + g_frozen.thread_entry);
+    const std::uint64_t entry = continuation_entry();
     // In native code the heap may be moved at any moment.
     if (!g_frozen.is_known || (state != kThreadInJava && state != kThreadInVm) || !is_on_stack(entry, kEntrySize)) {
       return false;
@@ -298,25 +319,54 @@ class Walk : private StackCursor {
 };
 
 #if defined(NDEBUG) || defined(SONDE_FAULT_INJECTION)
-void check_walk(const ThreadSlot&, const ucontext_t&, const RawSample&) SIGNAL_SAFE {}
+struct WalkCheck {
+  WalkCheck(const ThreadSlot&, const ucontext_t&, RawSample&) SIGNAL_SAFE {}
+  void finish(RawSample&) SIGNAL_SAFE {}
+};
 #else
-// With assertions on, each walk that took frames over from the one before is done again without, for whoever puts the
-// frames of both together to compare; while the thread runs Java code, since otherwise the JVM may change return
-// addresses meanwhile. The sample has room for the largest stack, its own frames are few.
-void check_walk(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE {
-  constexpr std::uint32_t kRoom = (kMaxSampleSize - 2 * sizeof(RawSample)) / sizeof(RawFrame) - kMaxDepth;
-  const auto state = load<std::uint32_t>(slot.java_thread + g_cache->layout().thread_state);
-  if (sample.same_count == 0 || sample.depth > kRoom || state != kThreadInJava) return;
-  RawSample& again = *reinterpret_cast<RawSample*>(sample.frames() + sample.depth);
-  again = {};
-  again.kind = sample.kind;
-  LastWalk none;
-  const WalkError error = Walk(slot, context, none, again).run();
-  // Callers of a virtual thread may lie in the heap, where a concurrent collector moves them meanwhile.
-  if (sample.is_virtual != 0 || again.is_virtual != 0) return;
-  if (error != sample.error) __builtin_trap();
-  sample.check = check_sum({again.frames(), again.depth});
-}
+// With assertions on, each stack is walked three times: without the walk before, with it, and without it again. If the
+// first and the last walk found the same, the one between must have, too, and whoever puts its frames together compares
+// them. If not, something changed meanwhile: the JVM wrote other return addresses into a thread that is not in Java,
+// a collector moved frames of a virtual thread, or other threads freed code that the walk had to guess at.
+class WalkCheck {
+ public:
+  WalkCheck(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE : slot_(slot),
+                                                                                                context_(context),
+                                                                                                before_(walk(sample)) {}
+
+  // The sample has room for the largest stack; if it took frames over, its own are few.
+  void finish(RawSample& sample) SIGNAL_SAFE {
+    constexpr std::uint32_t kRoom = (kMaxSampleSize - 2 * sizeof(RawSample)) / sizeof(RawFrame) - kMaxDepth;
+    if (sample.same_count == 0 || sample.depth > kRoom) return;
+    RawSample& again = *reinterpret_cast<RawSample*>(sample.frames() + sample.depth);
+    again = {};
+    again.kind = sample.kind;
+    if (walk(again) != before_) return;
+    if (sample.error != before_.error) __builtin_trap();
+    sample.check = before_.sum;
+  }
+
+ private:
+  struct Found {
+    WalkError error;
+    std::uint64_t sum;
+    bool operator==(const Found&) const = default;
+  };
+
+  // Into a sample that is empty, and is left so.
+  Found walk(RawSample& sample) SIGNAL_SAFE {
+    const RawSample empty = sample;
+    LastWalk none;
+    const WalkError error = Walk(slot_, context_, none, sample).run();
+    const Found found{.error = error, .sum = check_sum({sample.frames(), sample.depth})};
+    sample = empty;
+    return found;
+  }
+
+  const ThreadSlot& slot_;
+  const ucontext_t& context_;
+  Found before_;
+};
 #endif
 
 }  // namespace
@@ -334,10 +384,11 @@ std::uint64_t walk_java_stack(ThreadSlot& slot, const void* ucontext, RawSample&
     return slot.stack_high != 0 ? slot.stack_high : 1;  // 1: there is a stack, its end is not known
   }
   const auto& context = *static_cast<const ucontext_t*>(ucontext);
+  WalkCheck check(slot, context, sample);
   slot.last_walk.begin();
   Walk walk(slot, context, slot.last_walk, sample);
   sample.error = walk.run();
-  check_walk(slot, context, sample);
+  check.finish(sample);
   slot.last_walk.finish();
   return walk.native_end();
 }
