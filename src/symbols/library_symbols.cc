@@ -3,6 +3,8 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 
 #include "base/mapped_file.h"
 
@@ -19,8 +21,23 @@ const ElfSymbols* LibrarySymbols::symbols_of(const std::string& path) {
   return symbols ? &*symbols : nullptr;
 }
 
+const KernelSymbols* LibrarySymbols::kernel_of(const std::string& path) {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  if (path != "[kernel " + id + "]") return nullptr;
+  if (!kernel_) {
+    std::ifstream symbols("/proc/kallsyms");
+    kernel_ = KernelSymbols::parse({std::istreambuf_iterator<char>(symbols), std::istreambuf_iterator<char>()});
+  }
+  return &*kernel_;
+}
+
 std::string LibrarySymbols::name_of(const std::string& path, std::uint64_t offset) {
-  const std::string library = path.substr(path.rfind('/') + 1);
+  const bool is_kernel = path.starts_with("[kernel ");
+  const std::string library = is_kernel ? "kernel" : path.substr(path.rfind('/') + 1);
+  if (const KernelSymbols* kernel = is_kernel ? kernel_of(path) : nullptr) {
+    if (const std::string_view name = kernel->name_of(offset); !name.empty()) return "kernel: " + std::string(name);
+  }
   if (const ElfSymbols* symbols = symbols_of(path)) {
     if (const std::string name = symbols->name_of(offset); !name.empty()) return library + ": " + name;
   }

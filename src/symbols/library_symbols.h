@@ -9,18 +9,22 @@
 #include <unordered_map>
 
 #include "symbols/elf_symbols.h"
+#include "symbols/kernel_symbols.h"
 
 namespace sonde::symbols {
 
 class LibrarySymbols {
  public:
-  // "libjvm.so: JavaCalls::call", or "libjvm.so+0x8a3f20" if the library does not tell.
+  // "libjvm.so: JavaCalls::call", or "libjvm.so+0x8a3f20" if the library does not tell. The kernel that runs is
+  // "[kernel ID]", with the id that this start of it has.
   std::string name_of(const std::string& path, std::uint64_t offset);
 
  private:
   const ElfSymbols* symbols_of(const std::string& path);
+  const KernelSymbols* kernel_of(const std::string& path);
 
   std::unordered_map<std::string, std::optional<ElfSymbols>> libraries_;
+  std::optional<KernelSymbols> kernel_;
 };
 
 }  // namespace sonde::symbols

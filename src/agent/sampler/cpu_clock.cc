@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <cstdio>
 
 namespace sonde::agent {
 namespace {
@@ -35,6 +35,16 @@ bool is_too_many(int fd) {
   return fd >= kMaxPerfFd || static_cast<rlim_t>(fd) >= limit.rlim_cur / 2;
 }
 
+// Where addresses are hidden they are all zero (kptr_restrict), and those of a stack would have no names.
+bool may_see_kernel_addresses() {
+  std::FILE* file = std::fopen("/proc/kallsyms", "re");
+  if (file == nullptr) return false;
+  unsigned long long address = 0;
+  const bool is_read = std::fscanf(file, "%llx", &address) == 1;
+  std::fclose(file);
+  return is_read && address != 0;
+}
+
 }  // namespace
 
 ThreadSlot* slot_of_event(int fd) SIGNAL_SAFE {
@@ -51,11 +61,16 @@ int CpuClock::open_event(pid_t tid, bool with_kernel) const {
   attributes.disabled = 1;
   attributes.exclude_kernel = with_kernel ? 0 : 1;
   attributes.exclude_hv = 1;
+  if (has_kernel_frames_) {
+    attributes.sample_type = PERF_SAMPLE_CALLCHAIN;
+    attributes.exclude_callchain_user = 1;
+  }
   return static_cast<int>(syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-CpuClock::Source CpuClock::choose(bool timers_only) {
+CpuClock::Source CpuClock::choose(bool timers_only, bool with_kernel_frames) {
   source_ = Source::kTimer;
+  has_kernel_frames_ = false;
   if (timers_only) return source_;
   for (const bool with_kernel : {true, false}) {
     const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), with_kernel);
@@ -64,6 +79,7 @@ CpuClock::Source CpuClock::choose(bool timers_only) {
     source_ = with_kernel ? Source::kPerf : Source::kPerfUser;
     break;
   }
+  has_kernel_frames_ = with_kernel_frames && source_ == Source::kPerf && may_see_kernel_addresses();
   return source_;
 }
 
@@ -89,6 +105,7 @@ bool CpuClock::start_event(ThreadSlot& slot) const {
     close(fd);
     return false;
   }
+  if (has_kernel_frames_) slot.kernel.map(fd);
   slot.perf_fd.store(fd, std::memory_order_relaxed);
   g_slot_by_fd[fd].store(&slot, std::memory_order_release);  // pairs with slot_of_event
   ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -125,6 +142,7 @@ void CpuClock::stop(ThreadSlot& slot) {
   if (const int fd = slot.perf_fd.exchange(-1); fd >= 0) {
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
     g_slot_by_fd[fd].store(nullptr, std::memory_order_release);
+    slot.kernel.unmap();
     close(fd);
   }
   if (slot.has_timer) {

@@ -20,8 +20,9 @@ class CpuClock {
 
   CpuClock(int signal, std::uint64_t interval_ns) : signal_(signal), interval_ns_(interval_ns) {}
 
-  // Finds out what this process may use.
-  Source choose(bool timers_only);
+  // Finds out what this process may use. Frames of the kernel come with samples if they are wanted and may be seen.
+  Source choose(bool timers_only, bool with_kernel_frames);
+  [[nodiscard]] bool has_kernel_frames() const { return has_kernel_frames_; }
   [[nodiscard]] Source source() const { return source_; }
   [[nodiscard]] std::uint64_t interval_ns() const { return interval_ns_; }
 
@@ -47,6 +48,7 @@ class CpuClock {
   int signal_;
   std::uint64_t interval_ns_;
   Source source_ = Source::kTimer;
+  bool has_kernel_frames_ = false;
 };
 
 // The thread a perf event belongs to, for the handler, which is told the event's file descriptor.

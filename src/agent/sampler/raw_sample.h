@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: written by [signal], read by [agent]. What a handler notes of a sample: numbers whose meaning is found out
 // later. Frames lie behind the header, innermost first; behind them, if native frames are wanted and the thread was not
-// in Java, a NativeStack. Frames that the thread's sample before had, too, are not written again: the header says which
-// they are, and whoever reads keeps the sample before (decoded_stack.h).
+// in Java, a NativeStack, and addresses in the kernel. Frames that the thread's sample before had, too, are not written
+// again: the header says which they are, and whoever reads keeps the sample before (decoded_stack.h).
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
+#include "agent/sampler/kernel_stack.h"
 #include "arena/layout.h"
 #include "base/signal_safe.h"
 
@@ -80,7 +82,7 @@ struct RawSample {
   std::uint16_t same_at;
   std::uint16_t same_first;
   std::uint16_t same_count;
-  std::uint16_t reserved_too;
+  std::uint16_t kernel_depth;  // addresses in the kernel, innermost first
   std::uint64_t check;  // with assertions on, check_sum() of all frames, found without the sample before; 0: none
 
   [[nodiscard]] std::uint32_t full_depth() const SIGNAL_SAFE { return std::uint32_t{depth} + same_count; }
@@ -89,6 +91,11 @@ struct RawSample {
   [[nodiscard]] const NativeStack* native() const {
     return native_size == 0 ? nullptr : reinterpret_cast<const NativeStack*>(frames() + depth);
   }
+  [[nodiscard]] const std::uint64_t* kernel() const {
+    return reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const std::uint8_t*>(frames() + depth) +
+                                                  native_size);
+  }
+  [[nodiscard]] std::uint64_t* kernel() { return const_cast<std::uint64_t*>(std::as_const(*this).kernel()); }
 };
 static_assert(sizeof(RawSample) % 8 == 0);
 
@@ -96,8 +103,8 @@ inline constexpr std::uint32_t kMaxDepth = 2048;
 // Of a thread's samples, one in so many has no frames from the one before: what is broken does not stay so for ever.
 inline constexpr std::uint64_t kWholeEvery = 64;
 inline constexpr std::uint64_t kMarkEvery = 16 << 10;
-inline constexpr std::uint32_t kMaxSampleSize =
-    sizeof(RawSample) + kMaxDepth * sizeof(RawFrame) + sizeof(NativeStack) + kMaxNativeBytes;
+inline constexpr std::uint32_t kMaxSampleSize = sizeof(RawSample) + kMaxDepth * sizeof(RawFrame) + sizeof(NativeStack) +
+                                                kMaxNativeBytes + kMaxKernelDepth * sizeof(std::uint64_t);
 
 // Tells stacks apart. Not 0. Whether a method is in the log, and where, depends on what other threads noted meanwhile.
 inline std::uint64_t check_sum(std::span<const RawFrame> frames) SIGNAL_SAFE {

@@ -68,7 +68,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   before_ = info;
   if (options_.cpu_interval_ns != 0) info.cpu_interval_ns = options_.cpu_interval_ns;
   if (options_.wall_interval_ns != 0) info.wall_interval_ns = options_.wall_interval_ns;
-  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(options_.timers_only));
+  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(options_.timers_only, jvm.native != nullptr));
   info.walker = jvm.walker;
   if (info.start_ns == 0) info.start_ns = start_ns_;
   if (!install_handler({.slots = &slots_,
@@ -116,6 +116,9 @@ void Sampler::start_clock(ThreadSlot& slot) {
   // A thread that has ended meanwhile needs no clock.
   if (options_.cpu_interval_ns != 0 && !clock_.start(slot) && CpuClock::cpu_time_ns(slot) != 0) {
     arena_.count(Counter::kThreadsNotSampled);
+  }
+  if (clock_.has_kernel_frames() && slot.perf_fd.load() >= 0 && !slot.kernel.is_mapped()) {
+    arena_.count(Counter::kThreadsWithoutKernelFrames);
   }
 }
 

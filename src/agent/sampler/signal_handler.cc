@@ -110,11 +110,13 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
              .same_at = 0,
              .same_first = 0,
              .same_count = 0,
-             .reserved_too = 0,
+             .kernel_depth = 0,
              .check = 0};
   const std::uint64_t native_end = g_sampler.options.walk(slot, &context, *sample);
   if (g_sampler.options.with_native && native_end != 0) copy_native(slot, context, native_end, *sample);
-  sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame)) + sample->native_size;
+  if (kind == SampleKind::kCpu) sample->kernel_depth = slot.kernel.take(sample->kernel());
+  sample->size = static_cast<std::uint32_t>(sizeof(RawSample) + sample->depth * sizeof(RawFrame)) +
+                 sample->native_size + static_cast<std::uint32_t>(sample->kernel_depth * sizeof(std::uint64_t));
   slot.ring.publish(sample);
   g_sampler.options.slots->mark(slot);
   const std::uint64_t ticks = __builtin_ia32_rdtsc() - begin;

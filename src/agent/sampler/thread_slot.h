@@ -37,6 +37,7 @@ struct ThreadSlot {
 
   // Of the CPU clock; the handler changes the period (CpuClock::vary).
   std::atomic<int> perf_fd{-1};
+  KernelStack kernel;                 // of the event
   std::uint64_t period_ns = 0;        // CPU time that the next sample stands for
   std::uint32_t samples_to_vary = 0;  // until the period changes
   std::uint64_t random = 0;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package app;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.util.zip.Deflater;
 
 /**
- * Shares SECONDS THREADS DEPTH [native|garbage]: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
+ * Shares SECONDS THREADS DEPTH [native|kernel|garbage]: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
  * DEPTH frames of a recursion. The unit of work is the same everywhere, a multiplication, a piece of data that native
- * code compresses, or objects that the collector has to copy or to drop, so the shares are known by construction.
+ * code compresses or that the kernel fills with zeros, or objects that the collector has to copy or to drop, so the shares are known by construction.
  */
 public final class Shares {
   private static final int UNIT = 2_000;
@@ -20,6 +25,9 @@ public final class Shares {
   private static final byte[] DATA = data();
   private static final ThreadLocal<byte[][]> KEPT = ThreadLocal.withInitial(() -> new byte[8192][]);
   private static final ThreadLocal<Deflater> DEFLATER = ThreadLocal.withInitial(Deflater::new);
+
+  private static final FileChannel ZEROS = openZeros();
+  private static final ThreadLocal<ByteBuffer> BUFFER = ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(1 << 18));
 
   private static byte[] data() {
     final byte[] bytes = new byte[600];
@@ -39,6 +47,27 @@ public final class Shares {
     return x;
   }
 
+  static long zeros(long x, int units) {
+    final ByteBuffer buffer = BUFFER.get();
+    for (int i = 0; i < units; i++) {
+      buffer.clear();
+      try {
+        x += ZEROS.read(buffer);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    return x;
+  }
+
+  private static FileChannel openZeros() {
+    try {
+      return FileChannel.open(Path.of("/dev/zero"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Most die at once, the others a little later, so a collection always has some to copy. */
   static long litter(long x, int units) {
     final byte[][] kept = KEPT.get();
@@ -53,6 +82,7 @@ public final class Shares {
 
   static long work(long x, int units) {
     if (kind.equals("native")) return compress(x, units);
+    if (kind.equals("kernel")) return zeros(x, units);
     if (kind.equals("garbage")) return litter(x, units);
     for (int i = 0; i < units * UNIT; i++) x = x * 6364136223846793005L + 1442695040888963407L;
     return x;

@@ -158,6 +158,24 @@ def case_native(case):
     case.check(f"only {named} of {called} samples are below the native method's function", named >= 0.95 * called > 100)
 
 
+def case_kernel(case):
+    """Time in system calls: the functions of the kernel lie above those of the program, where we may see them."""
+    recording = case.run("cpu:1ms,native", "Shares", 1 if case.quick else 6, 1, 3, "kernel")
+    check_shares(case, recording)
+    status = recording.status()
+    case.check_complete(status, 0.5)
+    sums = methods(recording.report("--metric", "samples"))
+    read = sum(samples for name, samples in sums.items() if name.endswith("FileDispatcherImpl.read0"))
+    entered = sum(samples for name, samples in sums.items() if name.startswith(".kernel: entry_SYSCALL_64"))
+    shown = sum(samples for name, samples in sums.items() if name.startswith(".kernel"))
+    first = pathlib.Path("/proc/kallsyms").read_text(encoding="ascii").split(None, 1)[0]
+    if status["time_sampling"]["cpu_clock"] != "perf" or int(first, 16) == 0:
+        case.note = " the kernel does not show its functions here;"
+        return case.check(f"{shown} frames of a kernel that we may not see", shown == 0)
+    case.note += f" {entered} of {read} samples in system calls;"
+    return case.check(f"only {entered} of {read} samples are in a system call", entered >= 0.9 * read > 100)
+
+
 def case_collector(case):
     """Threads of the JVM: as much time as the kernel says they used, and the JVM's own functions."""
     remove(case.out)

@@ -2,6 +2,7 @@
 #include "agent/vm/native/unwinder.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -75,6 +76,18 @@ std::optional<UnwindRule> rule_of(std::uint64_t fde_address, std::uint64_t pc) {
   return find_rule({.bytes = cie, .address = *cie_at}, fde_entry, pc);
 }
 
+bool is_of_kernel(std::uint64_t pc) { return pc >> 63 != 0; }
+
+// The kernel has other addresses each time it starts.
+std::string name_of_kernel() {
+  char id[64] = {};
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+    if (std::fscanf(file, "%63s", id) != 1) id[0] = 0;
+    std::fclose(file);
+  }
+  return std::string("[kernel ") + id + "]";
+}
+
 // The copied piece of a stack.
 class Copy {
  public:
@@ -117,6 +130,11 @@ bool go_to_caller(const Copy& stack, const UnwindRule& rule, Registers& at) {
 
 Unwinder::Place Unwinder::look_at(std::uint64_t pc, std::uint64_t now_ns) {
   Place place;
+  if (is_of_kernel(pc)) {
+    if (kernel_.empty()) kernel_ = name_of_kernel();
+    place.method_id = methods_.id_of_function(kernel_, "kernel", pc);
+    return place;
+  }
   const Module* module = modules_.find(pc, now_ns);
   if (module == nullptr) return place;
   const auto function = module->unwind_table != 0 ? find_function(module->unwind_table, pc) : std::nullopt;
@@ -138,6 +156,14 @@ Unwinder::Place Unwinder::place_of(std::uint64_t pc, std::uint64_t now_ns) {
 }
 
 std::size_t Unwinder::unwind(const RawSample& sample, std::vector<StackFrame>& frames) {
+  for (std::uint16_t i = 0; i < sample.kernel_depth; ++i) {
+    const Place place = place_of(sample.kernel()[i] - (i == 0 ? 0 : 1), sample.time_ns);
+    frames.push_back({.method_id = place.method_id, .line = 0, .bci = 0});
+  }
+  return sample.kernel_depth + unwind_program(sample, frames);
+}
+
+std::size_t Unwinder::unwind_program(const RawSample& sample, std::vector<StackFrame>& frames) {
   const NativeStack* native = sample.native();
   if (native == nullptr) return 0;
   // Frame pointers: the caller's is where rbp points, the return address above it.

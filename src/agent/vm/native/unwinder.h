@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [agent], with the sampler's decoding lock held. Native frames from a copy of the stack that a handler made:
-// by .eh_frame where there is one, by frame pointers elsewhere. What is known of an instruction is found once.
+// by .eh_frame where there is one, by frame pointers elsewhere; before them those of the kernel, whose addresses the
+// kernel itself has found. What is known of an instruction is found once.
 // Functions are named by their library and place; the host knows their symbols.
 #pragma once
 
@@ -31,10 +32,12 @@ class Unwinder final : public NativeFrames {
   };
   Place place_of(std::uint64_t pc, std::uint64_t now_ns);
   Place look_at(std::uint64_t pc, std::uint64_t now_ns);
+  std::size_t unwind_program(const RawSample& sample, std::vector<StackFrame>& frames);
 
   SampledMethods& methods_;
   bool (*is_java_)(std::uint64_t);
   Modules modules_;
+  std::string kernel_;                               // "[kernel 8c1f…]": names are good as long as it runs
   std::unordered_map<std::uint64_t, Place> places_;  // by program counter
 };
 
