@@ -113,7 +113,7 @@ inline std::uint64_t check_sum(std::span<const RawFrame> frames) SIGNAL_SAFE {
     const bool is_interpreted = frame.kind() == FrameKind::kLogged || frame.kind() == FrameKind::kInterpreted;
     sum = sum * 0x9e3779b97f4a7c15 + (is_interpreted ? frame.value() : frame.what + frame.detail);
   }
-  return sum | 1;
+  return sum != 0 ? sum : 1;
 }
 
 }  // namespace sonde::agent

@@ -16,6 +16,7 @@
 #include "agent/vm/hotspot/frame_notes.h"
 #include "agent/vm/hotspot/frozen_walk_x64.h"
 #include "agent/vm/hotspot/stack_cursor_x64.h"
+#include "agent/vm/hotspot/walk_check.h"
 
 namespace sonde::agent::hotspot {
 namespace {
@@ -318,57 +319,6 @@ class Walk : private StackCursor {
   bool is_top_ = true;
 };
 
-#if defined(NDEBUG) || defined(SONDE_FAULT_INJECTION)
-struct WalkCheck {
-  WalkCheck(const ThreadSlot&, const ucontext_t&, RawSample&) SIGNAL_SAFE {}
-  void finish(RawSample&) SIGNAL_SAFE {}
-};
-#else
-// With assertions on, each stack is walked three times: without the walk before, with it, and without it again. If the
-// first and the last walk found the same, the one between must have, too, and whoever puts its frames together compares
-// them. If not, something changed meanwhile: the JVM wrote other return addresses into a thread that is not in Java,
-// a collector moved frames of a virtual thread, or other threads freed code that the walk had to guess at.
-class WalkCheck {
- public:
-  WalkCheck(const ThreadSlot& slot, const ucontext_t& context, RawSample& sample) SIGNAL_SAFE : slot_(slot),
-                                                                                                context_(context),
-                                                                                                before_(walk(sample)) {}
-
-  // The sample has room for the largest stack; if it took frames over, its own are few.
-  void finish(RawSample& sample) SIGNAL_SAFE {
-    constexpr std::uint32_t kRoom = (kMaxSampleSize - 2 * sizeof(RawSample)) / sizeof(RawFrame) - kMaxDepth;
-    if (sample.same_count == 0 || sample.depth > kRoom) return;
-    RawSample& again = *reinterpret_cast<RawSample*>(sample.frames() + sample.depth);
-    again = {};
-    again.kind = sample.kind;
-    if (walk(again) != before_) return;
-    if (sample.error != before_.error) __builtin_trap();
-    sample.check = before_.sum;
-  }
-
- private:
-  struct Found {
-    WalkError error;
-    std::uint64_t sum;
-    bool operator==(const Found&) const = default;
-  };
-
-  // Into a sample that is empty, and is left so.
-  Found walk(RawSample& sample) SIGNAL_SAFE {
-    const RawSample empty = sample;
-    LastWalk none;
-    const WalkError error = Walk(slot_, context_, none, sample).run();
-    const Found found{.error = error, .sum = check_sum({sample.frames(), sample.depth})};
-    sample = empty;
-    return found;
-  }
-
-  const ThreadSlot& slot_;
-  const ucontext_t& context_;
-  Found before_;
-};
-#endif
-
 }  // namespace
 
 void set_code_cache(const CodeCache& cache) { g_cache = &cache; }
@@ -384,7 +334,12 @@ std::uint64_t walk_java_stack(ThreadSlot& slot, const void* ucontext, RawSample&
     return slot.stack_high != 0 ? slot.stack_high : 1;  // 1: there is a stack, its end is not known
   }
   const auto& context = *static_cast<const ucontext_t*>(ucontext);
-  WalkCheck check(slot, context, sample);
+  WalkCheck check(
+      [&](RawSample& empty) SIGNAL_SAFE {
+        LastWalk none;
+        return Walk(slot, context, none, empty).run();
+      },
+      sample);
   slot.last_walk.begin();
   Walk walk(slot, context, slot.last_walk, sample);
   sample.error = walk.run();
