@@ -10,8 +10,6 @@ namespace {
 
 constexpr jlong kForever = INT64_MAX / 2;  // SondeSampling.FOREVER
 
-constexpr std::uint64_t kMostQuickJitter = 1U << 20U;  // 31 + 20 bits fit a double: SondeSampling.moduloJitter
-
 constexpr std::uint32_t kMostFrames = 16'000;  // there are not many more slots
 
 constexpr std::uint32_t kMark = 1U << 31U;  // SondeSampling.MARK
@@ -79,12 +77,7 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
     jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, name, "J"), static_cast<jlong>(value));
   };
   set("granularity", options_.granularity * options_.scale());
-  const std::uint64_t jitter = options_.jitter * options_.scale();
-  set("jitter", jitter);
-  const bool is_quick = jitter != 0 && jitter <= kMostQuickJitter;
-  set("jitterPower", is_quick ? (std::uint64_t{1} << 32U) % jitter : 0);
-  jni->SetStaticDoubleField(runtime_, jni->GetStaticFieldID(runtime_, "jitterInverse", "D"),
-                            is_quick ? 1.0 / static_cast<double>(jitter) : 0.0);
+  set("jitter", options_.jitter * options_.scale());
   set("seed", options_.seed);
   set("siteTable", arena_.address(sites_.address()));
   jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"),

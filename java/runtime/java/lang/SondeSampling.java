@@ -23,14 +23,14 @@ public final class SondeSampling {
   // Set by the agent before SondeRT.on.
   static long granularity;
   static long jitter;
-  // 2^32 modulo jitter and 1 / jitter, to divide by it in less time; 0: it is too large for that.
-  static long jitterPower;
-  static double jitterInverse;
   static long seed;
   static int maxPath;
   static long siteTable;
   static boolean asksJvm;
   static boolean asksAgent;
+
+  /** The most that a number of 32 bits can be multiplied with. */
+  private static final long MOST_SCALED = 0x7fffffffL;
 
   // --- a method that calls others -------------------------------------------------------------------------------
 
@@ -178,17 +178,13 @@ public final class SondeSampling {
     return first;
   }
 
+  /**
+   * A loop that ran for long takes many of these at once, and a division takes longer than all the rest: the upper 32
+   * bits of a random number are a fraction of the jitter.
+   */
   private static long interval(Thread thread) {
-    return jitter == 0 ? granularity : granularity + moduloJitter(random(thread));
-  }
-
-  /** A loop that ran for long takes many of these at once, and a division of 64 bits takes longer than all the rest. */
-  private static long moduloJitter(long x) {
-    final double inverse = jitterInverse;
-    if (inverse == 0) return x % jitter;
-    final long low = (x >>> 32) * jitterPower + (x & 0xffffffffL); // the same modulo jitter, and a double can hold it
-    final long rest = low - (long) (low * inverse) * jitter;
-    return rest < 0 ? rest + jitter : rest < jitter ? rest : rest - jitter;
+    if (jitter == 0) return granularity;
+    return granularity + (jitter <= MOST_SCALED ? (random(thread) >>> 31) * jitter >>> 32 : random(thread) % jitter);
   }
 
   /** 63 bits; SplitMix64. */
