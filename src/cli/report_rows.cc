@@ -60,7 +60,9 @@ void filter_rows(const ReportView& view, std::vector<SumRow>& rows) {
 // A method that is slow has few visits that are long, one that is called often has many (papers/002).
 bool has_visits(const ReportView& view) {
   const bool has_methods = view.options.by == Grouping::kMethod || view.options.by == Grouping::kCallsite;
-  return profile::info_of(view.metric).is_sampled && view.profile.recording.time_sampling.is_on() && has_methods;
+  const profile::Recording& recording = view.profile.recording;
+  const bool is_by_bytecodes = view.metric == profile::Metric::kSamples && recording.sampling.is_on();
+  return profile::info_of(view.metric).is_sampled && recording.time_sampling.is_on() && has_methods && !is_by_bytecodes;
 }
 
 bool is_place(const ReportView& view) {

@@ -84,13 +84,15 @@ void add_samples(const arena::Reader& reader, Profile& profile, arena::Damage& d
                  const std::function<MethodId(const arena::SampleContext&)>& method_of) {
   CallTree& tree = profile.tree;
   Places places;
+  // Beside samples by executed bytecodes, which count another thing, those of the CPU are told by their time alone.
+  const bool are_counted = !profile.recording.sampling.is_on();
   for (const arena::SampleTreeEntry& entry : reader.sample_trees()) {
     const bool is_wall = entry.kind == arena::SampleTreeKind::kWall;
     tree.push_root();
     const auto visit = [&](const arena::SampleContext& context) {
       places.emplace(context.place, static_cast<std::uint32_t>(tree.size()));
-      const Amounts self = is_wall ? Amounts{{Metric::kWallNs, context.weight_ns}}
-                                   : Amounts{{Metric::kSamples, context.samples}, {Metric::kCpuNs, context.weight_ns}};
+      Amounts self{{is_wall ? Metric::kWallNs : Metric::kCpuNs, context.weight_ns}};
+      if (!is_wall && are_counted) self.of(Metric::kSamples) = context.samples;
       tree.push(std::max(context.depth, 1U), method_of(context), context.line, self);
       tree.activations.resize(tree.size());
       tree.activations.back() = context.activations;
