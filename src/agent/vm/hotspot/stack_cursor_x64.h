@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
 inline constexpr int kNativeFrames = 64;
 inline constexpr std::uint64_t kPollHandlerCode = 1024;  // bytes
-inline constexpr std::uint64_t kMostPushed = 128;        // bytes
+inline constexpr std::uint64_t kMostPushed = 96;         // bytes
 
 #ifdef SONDE_FAULT_INJECTION
 // One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
@@ -131,13 +131,28 @@ class StackCursor {
   }
 
   // Some intrinsics push words in the middle of a method (c2_MacroAssembler_x86.cpp): StringUTF16.compress a length,
-  // String.indexOf copies of short strings, with the stack pointer as it was on top.
+  // String.indexOf copies of short strings and what it looks for, then the stack pointer as it was.
   bool leave_pushed(std::uint32_t words) SIGNAL_SAFE {
     const std::uint64_t saved_sp = word(sp_);
     const bool is_saved = saved_sp > sp_ && saved_sp <= sp_ + kMostPushed && saved_sp % kWord == 0;
-    const std::uint64_t sender_sp = (is_saved ? saved_sp : sp_ + kWord) + words * kWord;
+    if (is_saved && return_from(saved_sp + words * kWord)) return true;
+    for (std::uint64_t sp = sp_ + kWord; sp <= sp_ + kMostPushed; sp += kWord) {
+      if (return_from(sp + words * kWord)) return true;
+    }
+    return false;
+  }
+  // From a frame that ends there, if that can be: words that are not written yet hold return addresses of calls that
+  // are over, but these do not return to a frame whose caller is one, too.
+  bool return_from(std::uint64_t sender_sp) SIGNAL_SAFE {
     const std::uint64_t pc = word(sender_sp - kWord);
-    return is_return_address(pc) && go_to(pc, sender_sp, word(sender_sp - 2 * kWord));
+    return is_return_address(pc) && has_caller(pc, sender_sp) && go_to(pc, sender_sp, word(sender_sp - 2 * kWord));
+  }
+  [[nodiscard]] bool has_caller(std::uint64_t pc, std::uint64_t sp) const SIGNAL_SAFE {
+    if (pc == layout_.call_stub_return || cache_.is_interpreter(pc)) return true;
+    const std::uint64_t blob = cache_.blob_of(pc);
+    if (blob == 0 || !cache_.is_nmethod(blob)) return true;
+    const std::uint64_t caller = word(sp + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord - kWord);
+    return caller == layout_.call_stub_return || (cache_.contains(caller) && cache_.blob_of(caller) != 0);
   }
 
   // Stubs that save all registers link rbp at the top of their frame. Words at its bottom are what others left there,

@@ -218,10 +218,10 @@ class Walk : private StackCursor {
   Step leave_frame(std::uint32_t words) SIGNAL_SAFE {
     const std::uint64_t sender_sp = sp_ + words * kWord;
     const std::uint64_t return_pc = word(sender_sp - kWord);
-    if ((!is_top_ || may_return_to(return_pc)) && go_to(return_pc, sender_sp, word(sender_sp - 2 * kWord))) {
-      return Step::kNext;
-    }
-    return is_top_ && (leave_pushed(words) || leave_by_guess()) ? Step::kNext : Step::kBroken;
+    const bool is_certain = !is_top_ || (may_return_to(return_pc) && has_caller(return_pc, sender_sp));
+    if (!is_certain && leave_pushed(words)) return Step::kNext;
+    if (go_to(return_pc, sender_sp, word(sender_sp - 2 * kWord))) return Step::kNext;
+    return is_top_ && leave_by_guess() ? Step::kNext : Step::kBroken;
   }
 
   // What calls compiled code: Java code, the call stub, and for virtual threads the stub that fetches more frames.
