@@ -9,8 +9,12 @@ namespace sonde::agent {
 namespace {
 
 constexpr std::uint64_t kRegionsAtOnce = 64;
-// As in SondeSampling.
-constexpr std::uint64_t kUser = 0x50000;
+// As in SondeSteps.
+struct RegionUse {
+  std::uint32_t user;
+  std::uint32_t unused_bits;  // of the hash of a step
+};
+constexpr std::uint64_t kUse = 0x50000;
 static_assert(kBias % ShadowStacks::kRegion == 0 && kBiasStep % ShadowStacks::kRegion == 0,
               "a region is aligned whether or not addresses are biased");
 
@@ -21,14 +25,17 @@ std::uint64_t ShadowStacks::lease() {
   if (free_.empty() && !add_regions()) return 0;
   const std::uint64_t region = free_.back();
   free_.pop_back();
-  // What the last thread cached belongs to its own call tree.
-  ++*reinterpret_cast<std::uint32_t*>(region + bias_ + kUser);
+  auto& use = *reinterpret_cast<RegionUse*>(region + bias_ + kUse);
+  ++use.user;  // what the last thread cached belongs to its own call tree
+  use.unused_bits = 32 - (leased_ < kLargeCaches ? kLargeBits : kSmallBits);
+  ++leased_;
   return region;
 }
 
 void ShadowStacks::release(std::uint64_t slot) {
   const std::lock_guard lock(mutex_);
   free_.push_back(slot & ~(kRegion - 1));
+  --leased_;
 }
 
 void ShadowStacks::trim() {

@@ -23,9 +23,10 @@ final class SondeSteps {
   static final int FRAME_HASH = 8;
   // How many threads had the region: what one of them cached is nothing to the next.
   static final long USER = 0x50000L;
+  // How many bits of a hash, less than 32, do not tell where a step is cached: threads in large numbers have fewer steps.
+  static final long UNUSED_BITS = 0x50004L;
   static final long STEPS = 0x80000L;
   static final int STEP_SHIFT = 5;
-  static final int STEP_BITS = 14;
   static final int STEP_NUMBER = 8;
   static final int STEP_USER = 12;
   static final int STEP_TO = 16;
@@ -127,7 +128,7 @@ final class SondeSteps {
    */
   private static long step(long region, int hash, long from, int number) {
     final Unsafe u = SondeRT.Memory.U;
-    final long step = region + STEPS + ((long) (hash >>> (32 - STEP_BITS)) << STEP_SHIFT);
+    final long step = region + STEPS + ((long) (hash >>> u.getInt(region + UNUSED_BITS)) << STEP_SHIFT);
     final int user = u.getInt(region + USER);
     if (u.getLong(step) != from || u.getInt(step + STEP_NUMBER) != number || u.getInt(step + STEP_USER) != user) {
       final long to = find(from, row(number));
