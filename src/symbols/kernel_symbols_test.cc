@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/running_kernel.h"
 #include "symbols/library_symbols.h"
 
 namespace sonde::symbols {
@@ -39,6 +40,10 @@ TEST(KernelSymbols, OtherTextIsNoFunction) {
 // Addresses of a kernel that ran earlier, or on another machine, mean nothing to this one.
 TEST(LibrarySymbols, AnotherKernelHasNoNames) {
   EXPECT_EQ(LibrarySymbols().name_of("[kernel of-another-day]", 0xffffffff81000000), "kernel+0xffffffff81000000");
+}
+
+TEST(LibrarySymbols, TheRunningKernelHasNoFunctionAtZero) {
+  EXPECT_EQ(LibrarySymbols().name_of(running_kernel(), 0), "kernel+0x0");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/mapped_file.h"
+#include "base/running_kernel.h"
 
 namespace sonde::symbols {
 
@@ -21,26 +22,25 @@ const ElfSymbols* LibrarySymbols::symbols_of(const std::string& path) {
   return symbols ? &*symbols : nullptr;
 }
 
-const KernelSymbols* LibrarySymbols::kernel_of(const std::string& path) {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  if (path != "[kernel " + id + "]") return nullptr;
-  if (!kernel_) {
+const KernelSymbols& LibrarySymbols::kernel_of(const std::string& path) {
+  const auto [entry, is_new] = kernels_.try_emplace(path);
+  if (is_new && path == running_kernel()) {
     std::ifstream symbols("/proc/kallsyms");
-    kernel_ = KernelSymbols::parse({std::istreambuf_iterator<char>(symbols), std::istreambuf_iterator<char>()});
+    entry->second = KernelSymbols::parse({std::istreambuf_iterator<char>(symbols), std::istreambuf_iterator<char>()});
   }
-  return &*kernel_;
+  return entry->second;
 }
 
 std::string LibrarySymbols::name_of(const std::string& path, std::uint64_t offset) {
   const bool is_kernel = path.starts_with("[kernel ");
   const std::string library = is_kernel ? "kernel" : path.substr(path.rfind('/') + 1);
-  if (const KernelSymbols* kernel = is_kernel ? kernel_of(path) : nullptr) {
-    if (const std::string_view name = kernel->name_of(offset); !name.empty()) return "kernel: " + std::string(name);
+  std::string name;
+  if (is_kernel) {
+    name = kernel_of(path).name_of(offset);
+  } else if (const ElfSymbols* symbols = symbols_of(path)) {
+    name = symbols->name_of(offset);
   }
-  if (const ElfSymbols* symbols = symbols_of(path)) {
-    if (const std::string name = symbols->name_of(offset); !name.empty()) return library + ": " + name;
-  }
+  if (!name.empty()) return library + ": " + name;
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.begin(), digits.end(), offset, 16).ptr;
   return library + "+0x" + std::string(digits.begin(), end);

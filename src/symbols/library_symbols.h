@@ -15,16 +15,17 @@ namespace sonde::symbols {
 
 class LibrarySymbols {
  public:
-  // "libjvm.so: JavaCalls::call", or "libjvm.so+0x8a3f20" if the library does not tell. The kernel that runs is
-  // "[kernel ID]", with the id that this start of it has.
+  // "libjvm.so: JavaCalls::call", or "libjvm.so+0x8a3f20" if the library does not tell. Kernels are
+  // called as base/running_kernel.h does.
   std::string name_of(const std::string& path, std::uint64_t offset);
 
  private:
   const ElfSymbols* symbols_of(const std::string& path);
-  const KernelSymbols* kernel_of(const std::string& path);
+  // Without names if it is not the one that runs.
+  const KernelSymbols& kernel_of(const std::string& path);
 
   std::unordered_map<std::string, std::optional<ElfSymbols>> libraries_;
-  std::optional<KernelSymbols> kernel_;
+  std::unordered_map<std::string, KernelSymbols> kernels_;
 };
 
 }  // namespace sonde::symbols

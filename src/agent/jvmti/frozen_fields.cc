@@ -35,8 +35,7 @@ class FieldOffsets {
 
 hotspot::FrozenLayout find_frozen_fields(JNIEnv* jni, const hotspot::VmStructs& structs) {
   hotspot::FrozenLayout layout = hotspot::find_frozen_layout(structs);
-  if (!layout.is_known) return layout;
-  layout.is_known = jni->PushLocalFrame(32) == JNI_OK;
+  layout.is_known = layout.is_known && jni->PushLocalFrame(32) == JNI_OK;
   if (!layout.is_known) return layout;
   FieldOffsets offset_of(jni);
   layout.continuation_tail = offset_of("jdk/internal/vm/Continuation", "tail");

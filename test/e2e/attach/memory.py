@@ -46,7 +46,7 @@ OWN_CLASSES = ("RT", "RT$Memory", "Tree", "Flat", "Sampling", "Steps", "Thread",
 
 def cycles(case):
     """Recordings start and stop again and again: memory and metaspace stay, and no classes but ours come."""
-    # JDK 17 frees old versions of classes when its sweeper has thrown their code away, all thirty recordings or so: in
+    # JDK 17 frees old versions of classes when its sweeper has thrown their code away, about every thirty recordings: in
     # between metaspace doubles. So it is the lows that tell.
     settled = 40
     levels = []

@@ -2,11 +2,11 @@
 #include "agent/vm/native/unwinder.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
 #include "agent/vm/hotspot/safe_memory.h"
+#include "base/running_kernel.h"
 
 namespace sonde::agent::native {
 namespace {
@@ -78,16 +78,6 @@ std::optional<UnwindRule> rule_of(std::uint64_t fde_address, std::uint64_t pc) {
 
 bool is_of_kernel(std::uint64_t pc) { return pc >> 63 != 0; }
 
-// The kernel has other addresses each time it starts.
-std::string name_of_kernel() {
-  char id[64] = {};
-  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
-    if (std::fscanf(file, "%63s", id) != 1) id[0] = 0;
-    std::fclose(file);
-  }
-  return std::string("[kernel ") + id + "]";
-}
-
 // The copied piece of a stack.
 class Copy {
  public:
@@ -131,7 +121,7 @@ bool go_to_caller(const Copy& stack, const UnwindRule& rule, Registers& at) {
 Unwinder::Place Unwinder::look_at(std::uint64_t pc, std::uint64_t now_ns) {
   Place place;
   if (is_of_kernel(pc)) {
-    if (kernel_.empty()) kernel_ = name_of_kernel();
+    if (kernel_.empty()) kernel_ = running_kernel();
     place.method_id = methods_.id_of_function(kernel_, "kernel", pc);
     return place;
   }

@@ -37,7 +37,7 @@ class Unwinder final : public NativeFrames {
   SampledMethods& methods_;
   bool (*is_java_)(std::uint64_t);
   Modules modules_;
-  std::string kernel_;                               // "[kernel 8c1f…]": names are good as long as it runs
+  std::string kernel_;                               // the one that runs; empty until it is met
   std::unordered_map<std::uint64_t, Place> places_;  // by program counter
 };
 
