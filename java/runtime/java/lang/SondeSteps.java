@@ -27,8 +27,7 @@ final class SondeSteps {
   static final long UNUSED_BITS = 0x50004L;
   static final long STEPS = 0x80000L;
   static final int STEP_SHIFT = 5;
-  static final int STEP_NUMBER = 8;
-  static final int STEP_USER = 12;
+  static final int STEP_TAG = 8; // user and number of the call site
   static final int STEP_TO = 16;
   static final int STEP_SAMPLES = 24;
 
@@ -50,9 +49,11 @@ final class SondeSteps {
       return;
     }
     final int depth = depth(region, slot);
-    walk(thread, region, depth);
+    final int shift = SondeRT.Memory.U.getInt(region + UNUSED_BITS);
+    final long user = (long) SondeRT.Memory.U.getInt(region + USER) << 32;
+    walk(thread, region, depth, shift, user);
     final int hash = pathHash(hashBelow(region, depth), first);
-    final long step = step(region, hash, placeBelow(thread, region, depth), first);
+    final long step = step(region, hash >>> shift, placeBelow(thread, region, depth), user | first);
     add(SondeRT.Memory.U.getLong(step + STEP_SAMPLES), samples);
   }
 
@@ -83,7 +84,7 @@ final class SondeSteps {
    * Brings the frames of the last sample up to date with the slots. While a method waits for what it called, so do its
    * callers: what is below a marked slot is as in the last sample.
    */
-  private static void walk(Thread thread, long region, int depth) {
+  private static void walk(Thread thread, long region, int depth, int shift, long user) {
     final Unsafe u = SondeRT.Memory.U;
     int i = depth;
     while (i > 0 && u.getInt(region + SLOT_SIZE * (i - 1)) >= 0) --i;
@@ -92,7 +93,7 @@ final class SondeSteps {
     for (; i < depth; ++i) {
       final int number = u.getInt(region + SLOT_SIZE * i);
       hash = pathHash(hash, number);
-      place = u.getLong(step(region, hash, place, number) + STEP_TO);
+      place = u.getLong(step(region, hash >>> shift, place, user | number) + STEP_TO);
       u.putInt(region + SLOT_SIZE * i, number | MARK);
       u.putInt(frame(region, i) + FRAME_HASH, hash);
       u.putLong(frame(region, i) + FRAME_PLACE, place);
@@ -126,23 +127,25 @@ final class SondeSteps {
    * The step from a call site in the tree to that of the method called there, or to the record of a leaf. Where it is
    * cached depends on the slots alone: so the processor need not wait for one step to load the next.
    */
-  private static long step(long region, int hash, long from, int number) {
+  private static long step(long region, int index, long from, long tag) {
     final Unsafe u = SondeRT.Memory.U;
-    final long step = region + STEPS + ((long) (hash >>> u.getInt(region + UNUSED_BITS)) << STEP_SHIFT);
-    final int user = u.getInt(region + USER);
-    if (u.getLong(step) != from || u.getInt(step + STEP_NUMBER) != number || u.getInt(step + STEP_USER) != user) {
-      final long to = find(from, row(number));
-      u.putLong(step, from);
-      u.putInt(step + STEP_NUMBER, number);
-      u.putInt(step + STEP_USER, user);
-      u.putLong(step + STEP_TO, to);
-      u.putLong(step + STEP_SAMPLES, samplesAt(to, row(number)));
-    }
+    final long step = region + STEPS + ((long) index << STEP_SHIFT);
+    if (u.getLong(step) != from || u.getLong(step + STEP_TAG) != tag) learn(step, from, tag);
     return step;
   }
 
-  /** The same in the tree itself, which grows if the step is new. */
   @DontInline
+  private static void learn(long step, long from, long tag) {
+    final Unsafe u = SondeRT.Memory.U;
+    final long row = row((int) tag);
+    final long to = find(from, row);
+    u.putLong(step, from);
+    u.putLong(step + STEP_TAG, tag);
+    u.putLong(step + STEP_TO, to);
+    u.putLong(step + STEP_SAMPLES, samplesAt(to, row));
+  }
+
+  /** The step in the tree itself, which grows if it is new. */
   private static long find(long from, long row) {
     final Unsafe u = SondeRT.Memory.U;
     final int method = u.getInt(row + ROW_METHOD);
