@@ -92,7 +92,8 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
       ->capture_default_str();
   app->add_option("--scheme", options.scheme)->group("");  // for comparison only: docs/reference/command-line.md
   app->add_option("--clock", options.clock,
-                  "What CPU samples go by; timer: thread timers even if perf events may be used")
+                  "What CPU samples go by; perf: perf events, but not by SIGTRAP; timer: thread timers even if perf "
+                  "events\nmay be used")
       ->capture_default_str();
   app->add_option("--walker", options.walker, "How samples find stacks; agct: by the JVM's AsyncGetCallTrace, slower")
       ->capture_default_str();
