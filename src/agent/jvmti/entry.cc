@@ -9,7 +9,10 @@
 
 extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
   // Without a recording it is dormant: it does nothing until a host attaches.
-  if (options == nullptr || *options == 0) return JNI_OK;
+  if (options == nullptr || *options == 0) {
+    sonde::agent::prepare_session(vm);
+    return JNI_OK;
+  }
   if (const auto started = sonde::agent::launch(vm, options); !started.ok()) {
     sonde::agent::say(started.error().to_string() + "; the program runs without being recorded");
   }

@@ -63,6 +63,13 @@ bool watch_end_of(JavaVM* vm) {
 
 }  // namespace
 
+void prepare_session(JavaVM* vm) {
+  jvmtiEnv* jvmti = new_environment(vm);  // for the life of the JVM
+  jvmtiCapabilities wanted{};
+  wanted.can_retransform_classes = 1;
+  if (jvmti != nullptr) jvmti->AddCapabilities(&wanted);  // if not, attaching works all the same
+}
+
 Result<void> begin_session(JavaVM* vm) {
   const std::lock_guard lock(g_listening.mutex);
   if (g_listening.session != nullptr) return {};

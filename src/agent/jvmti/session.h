@@ -16,6 +16,10 @@
 
 namespace sonde::agent {
 
+// In Agent_OnLoad, if nothing is to be recorded yet. HotSpot notes which methods compiled code was made from if classes
+// may be changed before there is any; otherwise the first change throws all of it away, and the program is slow for
+// seconds.
+void prepare_session(JavaVM* vm);
 // In Agent_OnAttach. Listens from now on; nothing happens if it does already.
 Result<void> begin_session(JavaVM* vm);
 

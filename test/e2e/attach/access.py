@@ -80,9 +80,11 @@ def hostile_clients(case):
 
 
 def dormant(case):
-    """-agentpath without options: nothing happens until somebody attaches, and then without a warning."""
+    """-agentpath without options: nothing happens until somebody attaches, and then without a warning. Compiled code that has
+    nothing to do with what is changed stays."""
     agent = case.sonde.parent / "libsonde.so"
-    with case.steady(f"-agentpath:{agent}", stderr=subprocess.PIPE) as program:
+    log = case.out.with_suffix(".log")
+    with case.steady(f"-agentpath:{agent}", f"-Xlog:redefine+class+nmethod=debug:file={log}", stderr=subprocess.PIPE) as program:
         case.check("it listens", not os.path.exists(socket_of(program.pid)))
         with case.attach(program, "exact") as attached:
             program.tell("run 10")
@@ -95,6 +97,8 @@ def dormant(case):
             attached.end()
         case.expect("exit code", program.end(), 0)
         case.expect("words of the JVM", program.process.stderr.read(), "")
+    words = log.read_text(encoding="utf-8")
+    case.check(f"what is thrown away: {words[:200]}", "dependent nmethods" in words and "Marked all" not in words)
 
 
 def namespaces(case):
