@@ -158,8 +158,8 @@ std::vector<std::string> start_lines(const Modes& modes, std::uint64_t duration_
       words.push_back(std::string("context=") + (mode.context == "shadow" ? "shadow" : "jvm"));
     }
     if (modes.subgraph && name == modes.subgraph->name()) {
-      const std::uint64_t bare_ns = duration_ns == 0 ? kBareNs : std::min(kBareNs, duration_ns / 5);
-      for (const auto& [key, value] : settings_for_agent(*modes.subgraph, bare_ns)) words.push_back(key + "=" + value);
+      for (const auto& [key, value] : settings_for_agent(*modes.subgraph, bare_time(duration_ns)))
+        words.push_back(key + "=" + value);
     }
     lines.push_back(control::format_line("start", words));
   }

@@ -61,15 +61,28 @@ TEST(Modes, SubgraphsHaveRoots) {
 }
 
 TEST(Modes, RootsMayRunBareForAWhile) {
-  const auto bare_ns = [](const std::string& modes, std::uint64_t if_not_said) {
-    const auto settings = settings_for_agent(*parse_modes(modes).value().subgraph, if_not_said);
-    return std::ranges::find(settings, "subgraph-bare", [](const auto& setting) { return setting.first; })->second;
+  const auto times = [](const std::string& modes) {
+    const auto settings = settings_for_agent(*parse_modes(modes).value().subgraph, BareTime{.ns = 7, .settle_ns = 8});
+    const auto value = [&](const std::string& name) {
+      return std::ranges::find(settings, name, [](const auto& setting) { return setting.first; })->second;
+    };
+    return value("subgraph-bare") + " " + value("subgraph-settle");
   };
-  EXPECT_EQ(bare_ns("subgraph:root=A.b,bare=1500ms", 7), "1500000000");
-  EXPECT_EQ(bare_ns("subgraph:root=A.b,bare=off", 7), "0");
-  EXPECT_EQ(bare_ns("subgraph:root=A.b", 7), "7");
+  EXPECT_EQ(times("subgraph:root=A.b,bare=1500ms"), "1500000000 0");  // as long as they said
+  EXPECT_EQ(times("subgraph:root=A.b,bare=off"), "0 0");
+  EXPECT_EQ(times("subgraph:root=A.b"), "7 8");
   EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=4").error().message,
             "bare is one of auto, off or a time such as 2s, not `4`");
+}
+
+TEST(Modes, HalfOfARecordingIsNotBare) {
+  EXPECT_EQ(bare_time(0).ns, 4'000'000'000u);
+  EXPECT_EQ(bare_time(0).settle_ns, 16'000'000'000u);
+  for (const std::uint64_t seconds : {1, 15, 60, 600}) {
+    const BareTime time = bare_time(seconds * 1'000'000'000);
+    EXPECT_GT(time.ns, 0u);
+    EXPECT_LE(time.ns + time.settle_ns, seconds * 500'000'000) << seconds;
+  }
 }
 
 TEST(Modes, ARegionIsOneMethod) {

@@ -348,7 +348,7 @@ std::string options_for_agent(const RunOptions& options, const Modes& modes) {
         << mode.max_path << "\ncontext " << (mode.asks_jvm() ? "jvm" : "shadow") << "\n";
   }
   if (modes.subgraph) {
-    for (const auto& [key, value] : settings_for_agent(*modes.subgraph, 0)) out << key << " " << value << "\n";
+    for (const auto& [key, value] : settings_for_agent(*modes.subgraph, {})) out << key << " " << value << "\n";
   }
   for (const std::string& pattern : options.include) out << "include " << pattern << "\n";
   for (const std::string& pattern : options.exclude) out << "exclude " << pattern << "\n";

@@ -78,15 +78,23 @@ Result<SubgraphMode> parse_region_mode(std::string_view pattern) {
   return mode;
 }
 
-std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, std::uint64_t bare_ns) {
+BareTime bare_time(std::uint64_t duration_ns) {
+  constexpr BareTime kLongest{.ns = 4'000'000'000, .settle_ns = 16'000'000'000};
+  if (duration_ns == 0) return kLongest;
+  return {.ns = std::min(kLongest.ns, duration_ns / 5),
+          .settle_ns = std::min(kLongest.settle_ns, duration_ns * 3 / 10)};
+}
+
+std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, const BareTime& bare) {
   std::vector<std::pair<std::string, std::string>> settings;
   for (const std::string& root : mode.roots) settings.emplace_back("subgraph-root", root);
   settings.emplace_back("subgraph-scheme", mode.scheme);
   settings.emplace_back("subgraph-time", mode.time);
   settings.emplace_back("subgraph-jdk", mode.jdk);
   settings.emplace_back("subgraph-bytecodes", mode.bytecodes == "on" ? "1" : "0");
-  // Which is 0 for off.
-  settings.emplace_back("subgraph-bare", std::to_string(mode.bare == "auto" ? bare_ns : parse_duration_ns(mode.bare)));
+  const BareTime time = mode.bare == "auto" ? bare : BareTime{.ns = parse_duration_ns(mode.bare)};  // 0 for off
+  settings.emplace_back("subgraph-bare", std::to_string(time.ns));
+  settings.emplace_back("subgraph-settle", std::to_string(time.settle_ns));
   settings.emplace_back("subgraph-wait", mode.wait == "on" ? "1" : "0");
   return settings;
 }

@@ -28,9 +28,16 @@ struct SubgraphMode {
 Result<SubgraphMode> parse_subgraph_mode(std::string_view settings);
 Result<SubgraphMode> parse_region_mode(std::string_view pattern);
 
-// For how long roots run bare if nobody says: a JVM that runs is warm, so that says something.
-inline constexpr std::uint64_t kBareNs = 4'000'000'000;
+// For how long roots run bare if nobody says, and for how much longer if the JVM has to compile so much again.
+struct BareTime {
+  std::uint64_t ns = 0;
+  std::uint64_t settle_ns = 0;
+};
+// A JVM that runs is warm, so what its roots take says something. With a duration, half of that and more is left; 0:
+// none.
+BareTime bare_time(std::uint64_t duration_ns);
+
 // As the agent reads it: keys and values.
-std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, std::uint64_t bare_ns);
+std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, const BareTime& bare);
 
 }  // namespace sonde::cli

@@ -7,6 +7,7 @@
 
 #include "agent/jvmti/class_batches.h"
 #include "agent/jvmti/growing_pools.h"
+#include "agent/vm/hotspot/perf_counters.h"
 #include "base/clock.h"
 
 namespace sonde::agent {
@@ -59,15 +60,26 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
   publish_costs(s);
 }
 
-// Roots run bare from when there is one. Changing it threw compiled code away, not only its own, so what they take
-// counts in the last quarter of that time.
+// Roots run bare from when there is one, and what they take counts in the last quarter of that time.
 std::chrono::nanoseconds quarter_of_bare(const Subgraph& s) {
   return std::chrono::nanoseconds(s.options.subgraph.bare_ns / 4);
+}
+
+// Changing a root threw compiled code away, after attach all there is. Until the JVM's compilers rest, which they never
+// do entirely, programs are slower than they were.
+bool has_settled(Subgraph& s) {
+  const std::chrono::nanoseconds quarter = quarter_of_bare(s);
+  const std::uint64_t compiled_ns = hotspot::compiled_ns_so_far();
+  const bool has_rested = compiled_ns - s.compiled_ns < static_cast<std::uint64_t>(quarter.count()) / 5;
+  s.compiled_ns = compiled_ns;
+  const std::int64_t beyond = ++s.quarters - 3;
+  return beyond >= 0 && (has_rested || beyond * quarter >= std::chrono::nanoseconds(s.options.subgraph.settle_ns));
 }
 
 void end_phase(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
   s.phase_end += quarter_of_bare(s);
   if (s.phase == Subgraph::Phase::kSettling) {
+    if (!has_settled(s)) return;
     s.phase = Subgraph::Phase::kBare;
     return SubgraphRuntime::begin_bare_round();
   }
@@ -89,7 +101,7 @@ void change_until_end(Subgraph& s, JNIEnv* jni) {
     } else if (s.phase == Subgraph::Phase::kRevealing || !s.reveal.has_roots()) {
       s.has_work.wait(lock);
     } else if (s.phase_end == Subgraph::kNever) {
-      s.phase_end = std::chrono::steady_clock::now() + 3 * quarter_of_bare(s);
+      s.phase_end = std::chrono::steady_clock::now() + quarter_of_bare(s);
     } else if (s.has_work.wait_until(lock, s.phase_end) == std::cv_status::timeout) {
       end_phase(s, jni, lock);
     }

@@ -60,7 +60,9 @@ struct Subgraph {
   SubgraphReveal reveal;
   Phase phase = Phase::kSettling;
   std::chrono::steady_clock::time_point phase_end = kNever;
-  std::uint64_t collecting = 1;  // the number of the batch that changes go to
+  std::int64_t quarters = 0;      // of the bare time (subgraph_changes.cc), in phase kSettling
+  std::uint64_t compiled_ns = 0;  // by the JVM's compilers, at the end of the latest of them
+  std::uint64_t collecting = 1;   // the number of the batch that changes go to
   std::uint64_t done = 0;
   std::uint64_t given_up = 0;       // batches that threads did not wait for to the end
   std::uint64_t last_given_up = 0;  // the number of the latest of these

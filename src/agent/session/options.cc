@@ -35,6 +35,8 @@ bool set_subgraph(SubgraphOptions& options, const std::string& key, const std::s
     options.bytecodes = value == "1";
   } else if (key == "subgraph-bare") {
     options.bare_ns = number(value);
+  } else if (key == "subgraph-settle") {
+    options.settle_ns = number(value);
   } else if (key == "subgraph-wait") {
     options.wait = value == "1";
   } else {

@@ -23,8 +23,9 @@ struct SubgraphOptions {
   arena::SubgraphTime time = arena::SubgraphTime::kWall;
   JdkMethods jdk = JdkMethods::kOpaque;
   bool bytecodes = false;
-  std::uint64_t bare_ns = 0;  // for how long roots run bare at first: nothing below them is instrumented
-  bool wait = true;           // a thread waits until what it calls for the first time is instrumented
+  std::uint64_t bare_ns = 0;    // for how long roots run bare at first: nothing below them is instrumented
+  std::uint64_t settle_ns = 0;  // for how much longer they may, as long as the JVM compiles much
+  bool wait = true;             // a thread waits until what it calls for the first time is instrumented
 
   [[nodiscard]] bool is_on() const { return !roots.empty(); }
   [[nodiscard]] bool is_region() const { return scheme == arena::SubgraphScheme::kRegion; }

@@ -69,6 +69,7 @@ struct Counters {
   const std::int64_t* times = nullptr;
   const std::int64_t* ns = nullptr;
   std::array<const std::int64_t*, 3> collectors{};
+  const std::int64_t* compiled_ns = nullptr;
 };
 
 Counters find_counters() {
@@ -80,7 +81,13 @@ Counters find_counters() {
           .ns = find_perf_counter(memory, "sun.rt.safepointTime"),
           .collectors = {find_perf_counter(memory, "sun.gc.collector.0.time"),
                          find_perf_counter(memory, "sun.gc.collector.1.time"),
-                         find_perf_counter(memory, "sun.gc.collector.2.time")}};
+                         find_perf_counter(memory, "sun.gc.collector.2.time")},
+          .compiled_ns = find_perf_counter(memory, "java.ci.totalTime")};
+}
+
+const Counters& counters() {
+  static const Counters found = find_counters();
+  return found;
 }
 
 std::int64_t value_of(const std::int64_t* counter) {
@@ -107,9 +114,8 @@ const std::int64_t* find_perf_counter(Bytes memory, std::string_view name) {
 }
 
 Stopped stopped_so_far() {
-  static const Counters counters = find_counters();
-  Stopped stopped{.times = value_of(counters.times), .ns = value_of(counters.ns)};
-  for (const std::int64_t* collector : counters.collectors) stopped.collecting_ns += value_of(collector);
+  Stopped stopped{.times = value_of(counters().times), .ns = value_of(counters().ns)};
+  for (const std::int64_t* collector : counters().collectors) stopped.collecting_ns += value_of(collector);
   return stopped;
 }
 
@@ -120,5 +126,7 @@ std::optional<std::uint64_t> stopped_since(const Stopped& before) {
   const std::int64_t others = now.times - before.times > 1 ? now.collecting_ns - before.collecting_ns : 0;
   return static_cast<std::uint64_t>(std::max<std::int64_t>(all - others, 0));
 }
+
+std::uint64_t compiled_ns_so_far() { return static_cast<std::uint64_t>(value_of(counters().compiled_ns)); }
 
 }  // namespace sonde::agent::hotspot

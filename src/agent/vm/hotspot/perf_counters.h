@@ -25,4 +25,7 @@ Stopped stopped_so_far();
 // For how long threads were stopped since then, other than by garbage collectors. Nothing if the JVM does not tell.
 std::optional<std::uint64_t> stopped_since(const Stopped& before);
 
+// For how long the JVM's compilers have worked so far, by what they have finished; 0 if the JVM does not tell.
+std::uint64_t compiled_ns_so_far();
+
 }  // namespace sonde::agent::hotspot
