@@ -51,6 +51,7 @@ struct Sampling {
                 {.cpu_interval_ns = options.cpu_interval_ns,
                  .wall_interval_ns = options.wall_interval_ns,
                  .clock = options.clock == "timer"  ? CpuClock::Wanted::kTimer
+                          : options.clock == "trap" ? CpuClock::Wanted::kTraps
                           : options.clock == "perf" ? CpuClock::Wanted::kNoTraps
                                                     : CpuClock::Wanted::kAny}),
         wants_agct(options.walker == "agct") {

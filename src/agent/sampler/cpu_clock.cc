@@ -22,6 +22,10 @@ constinit std::atomic<ThreadSlot*> g_slot_by_fd[kMaxPerfFd] = {};
 // Changing a period is a system call, so it is not done more often than this.
 constexpr std::uint64_t kVaryEveryNs = 4'000'000;
 
+// Others handle SIGTRAP, too: a library that reports crashes and comes after us would take our samples for those. Where
+// samples are rare, what SIGTRAP saves is not worth that.
+constexpr std::uint64_t kTrapsBelowNs = 500'000;
+
 std::uint32_t samples_to_vary(std::uint64_t interval_ns) SIGNAL_SAFE {
   return interval_ns >= kVaryEveryNs ? 1 : static_cast<std::uint32_t>(kVaryEveryNs / interval_ns);
 }
@@ -86,7 +90,8 @@ CpuClock::Source CpuClock::choose(Wanted wanted, bool with_kernel_frames) {
   source_ = Source::kTimer;
   has_kernel_frames_ = false;
   if (wanted == Wanted::kTimer) return source_;
-  const bool may_trap = wanted == Wanted::kAny && has_good_traps();
+  const bool wants_traps = wanted == Wanted::kTraps || (wanted == Wanted::kAny && interval_ns_ < kTrapsBelowNs);
+  const bool may_trap = wants_traps && has_good_traps();
   for (const Source source : {Source::kTrap, Source::kPerf, Source::kTrapUser, Source::kPerfUser}) {
     if (!may_trap && (source == Source::kTrap || source == Source::kTrapUser)) continue;
     const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), source, nullptr);

@@ -23,7 +23,7 @@ class CpuClock {
     kTrap = 4,  // as kPerf and kPerfUser, by SIGTRAP
     kTrapUser = 5,
   };
-  enum class Wanted : std::uint8_t { kAny, kNoTraps, kTimer };
+  enum class Wanted : std::uint8_t { kAny, kTraps, kNoTraps, kTimer };
 
   CpuClock(int signal, std::uint64_t interval_ns) : signal_(signal), interval_ns_(interval_ns) {}
 

@@ -69,7 +69,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   if (options_.cpu_interval_ns != 0) info.cpu_interval_ns = options_.cpu_interval_ns;
   if (options_.wall_interval_ns != 0) info.wall_interval_ns = options_.wall_interval_ns;
   // Faults are blocked while a trap is handled (signal_handler.cc), and AsyncGetCallTrace provokes some.
-  const bool may_trap = options_.clock != CpuClock::Wanted::kAny || jvm.walker == arena::Walker::kVmStructs;
+  const bool may_trap = jvm.walker == arena::Walker::kVmStructs || options_.clock == CpuClock::Wanted::kTimer;
   const CpuClock::Wanted clock = may_trap ? options_.clock : CpuClock::Wanted::kNoTraps;
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(clock, jvm.native != nullptr));
   info.walker = jvm.walker;

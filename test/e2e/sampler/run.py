@@ -215,16 +215,16 @@ def case_timer(case):
 
 
 def case_signal(case):
-    """Perf events that send SIGPROF, as on kernels before 6.11."""
-    recording = shares(case, 2, 5, options=["--clock", "perf"])
-    clock = recording.status()["time_sampling"]["cpu_clock"]
-    case.check(f"clock {clock}", clock in ("perf", "perf-user", "thread-timer"))
+    """Perf events send SIGTRAP if samples are frequent, and SIGPROF otherwise: the shares are the same."""
+    for clock, known in (("auto", ("perf", "perf-user", "thread-timer")), ("trap", ("perf-trap", "perf-user-trap", "perf", "perf-user", "thread-timer"))):
+        used = shares(case, 2, 5, options=["--clock", clock]).status()["time_sampling"]["cpu_clock"]
+        case.check(f"clock {used} for {clock}", used in known)
 
 
 def case_trap(case):
     """A trap that is no sample ends the program, as it does without us."""
     remove(case.out)
-    with subprocess.Popen([case.sonde, "run", "--mode", "cpu:1ms", "-o", case.out, "--", case.jdk.home / "bin/java", "-Xmx256m", "-XX:-CreateCoredumpOnCrash",
+    with subprocess.Popen([case.sonde, "run", "--mode", "cpu:200us", "-o", case.out, "--", case.jdk.home / "bin/java", "-Xmx256m", "-XX:-CreateCoredumpOnCrash",
                            "-cp", case.classes, "app.Shares", "60", "1", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))) as process:
         java, looks = None, 0
@@ -251,9 +251,12 @@ def sampled_child(pid):
 
 def case_stops(case):
     """The program's own faults in the middle of samples: safepoints, null pointers, divisions by zero."""
-    for clock in ("auto", "perf"):
-        recording = case.run("cpu:100us,wall:5ms", "Faults", 2 if case.quick else 20, options=["--clock", clock])
-        case.check_complete(recording.status(), 0.5)
+    for interval, clock in (("100us", "auto"), ("1ms", "trap"), ("100us", "perf")):
+        recording = case.run(f"cpu:{interval},wall:5ms", "Faults", 2 if case.quick else 20, options=["--clock", clock])
+        status = recording.status()
+        case.check_complete(status, 0.5)
+        used = status["time_sampling"]["cpu_clock"]
+        case.check(f"clock {used} for {clock}", clock != "perf" or "trap" not in used)
 
 
 def check_schema(case, document):
