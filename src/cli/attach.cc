@@ -86,6 +86,8 @@ int attach(const AttachOptions& options, const Console& console) {
   console.say("recording process " + std::to_string(jvm->pid) + " (" + jvm->main + ") by mode " +
               options.recording.mode +
               (duration_ns == 0 ? "; Ctrl-C ends the recording, not the program" : " for " + options.duration));
+  const std::string notice = modes->subgraph ? bare_notice(*modes->subgraph, bare_time(duration_ns)) : "";
+  if (!notice.empty()) console.say(notice);
   wait_for_end(*recording, duration_ns);
   return finish(*recording, out, console);
 }

@@ -85,6 +85,19 @@ TEST(Modes, HalfOfARecordingIsNotBare) {
   }
 }
 
+TEST(Modes, SaysForHowLongRootsRunBare) {
+  const auto notice = [](const std::string& modes) {
+    return bare_notice(*parse_modes(modes).value().subgraph, bare_time(0));
+  };
+  EXPECT_EQ(notice("subgraph:root=A.b"),
+            "roots run bare for 4.0 s, or up to 20.0 s while the JVM compiles much; then what they call is measured "
+            "(bare=off: at once)");
+  EXPECT_EQ(notice("subgraph:root=A.b,bare=1500ms"),
+            "roots run bare for 1.5 s; then what they call is measured (bare=off: at once)");
+  for (const char* at_once : {"subgraph:root=A.b,bare=off", "subgraph:root=A.b,time=off", "region:A.b"})
+    EXPECT_EQ(notice(at_once), "") << at_once;
+}
+
 TEST(Modes, ARegionIsOneMethod) {
   const auto modes = parse_modes("region:Shop.checkout");
   ASSERT_TRUE(modes.ok()) << modes.error().to_string();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/subgraph_mode.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/modes.h"
@@ -57,6 +59,10 @@ Result<void> set(SubgraphMode& mode, std::string_view text) {
                  "` is no setting of mode subgraph; there are root, scheme, time, jdk, bytecodes, bare and wait");
 }
 
+BareTime time_of(const SubgraphMode& mode, const BareTime& if_not_said) {
+  return mode.bare == "auto" ? if_not_said : BareTime{.ns = parse_duration_ns(mode.bare)};  // 0 for off
+}
+
 }  // namespace
 
 Result<SubgraphMode> parse_subgraph_mode(std::string_view rest) {
@@ -85,6 +91,16 @@ BareTime bare_time(std::uint64_t duration_ns) {
           .settle_ns = std::min(kLongest.settle_ns, duration_ns * 3 / 10)};
 }
 
+std::string bare_notice(const SubgraphMode& mode, const BareTime& bare) {
+  const BareTime time = time_of(mode, bare);
+  if (mode.scheme == "region" || mode.time == "off" || time.ns == 0) return "";
+  const auto seconds = [](std::uint64_t ns) { return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9); };
+  return "roots run bare for " + seconds(time.ns) +
+         (time.settle_ns == 0 ? ""
+                              : ", or up to " + seconds(time.ns + time.settle_ns) + " while the JVM compiles much") +
+         "; then what they call is measured (bare=off: at once)";
+}
+
 std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, const BareTime& bare) {
   std::vector<std::pair<std::string, std::string>> settings;
   for (const std::string& root : mode.roots) settings.emplace_back("subgraph-root", root);
@@ -92,7 +108,7 @@ std::vector<std::pair<std::string, std::string>> settings_for_agent(const Subgra
   settings.emplace_back("subgraph-time", mode.time);
   settings.emplace_back("subgraph-jdk", mode.jdk);
   settings.emplace_back("subgraph-bytecodes", mode.bytecodes == "on" ? "1" : "0");
-  const BareTime time = mode.bare == "auto" ? bare : BareTime{.ns = parse_duration_ns(mode.bare)};  // 0 for off
+  const BareTime time = time_of(mode, bare);
   settings.emplace_back("subgraph-bare", std::to_string(time.ns));
   settings.emplace_back("subgraph-settle", std::to_string(time.settle_ns));
   settings.emplace_back("subgraph-wait", mode.wait == "on" ? "1" : "0");

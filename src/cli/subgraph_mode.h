@@ -37,6 +37,9 @@ struct BareTime {
 // none.
 BareTime bare_time(std::uint64_t duration_ns);
 
+// What to tell somebody who waits for the first call tree; empty if there is nothing to wait for.
+std::string bare_notice(const SubgraphMode& mode, const BareTime& bare);
+
 // As the agent reads it: keys and values.
 std::vector<std::pair<std::string, std::string>> settings_for_agent(const SubgraphMode& mode, const BareTime& bare);
 
