@@ -5,8 +5,10 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,30 +30,26 @@ class KernelStack {
   bool map(int event) {
     void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
     if (pages == MAP_FAILED) return false;
-    pages_ = static_cast<std::uint8_t*>(pages);
+    pages_.store(static_cast<std::uint8_t*>(pages));
     return true;
   }
-  // No signal of the event may be under way.
+  // On any thread, whatever the event's thread is doing: a slot may be given up by somebody else. Either take sees no
+  // pages, or we see that it is at work and wait; all of it is sequentially consistent.
   void unmap() {
-    if (pages_ != nullptr) munmap(pages_, kBytes);
-    pages_ = nullptr;
+    std::uint8_t* pages = pages_.exchange(nullptr);
+    if (pages == nullptr) return;
+    while (is_taking_.load()) sched_yield();
+    munmap(pages, kBytes);
   }
-  [[nodiscard]] bool is_mapped() const { return pages_ != nullptr; }
+  [[nodiscard]] bool is_mapped() const { return pages_.load() != nullptr; }
 
   // Writes the newest addresses, innermost first, and returns how many; 0 if the thread was not in the kernel.
   std::uint16_t take(std::uint64_t* addresses) SIGNAL_SAFE {
-    if (pages_ == nullptr) return 0;
-    auto& control = *reinterpret_cast<perf_event_mmap_page*>(pages_);
-    const std::uint64_t head = __atomic_load_n(&control.data_head, __ATOMIC_ACQUIRE);
-    std::uint64_t newest = head;
-    for (std::uint64_t at = control.data_tail; at < head;) {
-      const perf_event_header header = read_header(at);
-      if (header.size == 0) break;
-      if (header.type == PERF_RECORD_SAMPLE) newest = at;
-      at += header.size;
-    }
-    const std::uint16_t count = newest == head ? std::uint16_t{0} : copy(newest + sizeof(perf_event_header), addresses);
-    __atomic_store_n(&control.data_tail, head, __ATOMIC_RELEASE);  // the kernel may write there again
+    if (pages_.load(std::memory_order_relaxed) == nullptr) return 0;  // as it is for most
+    is_taking_.store(true);
+    std::uint8_t* pages = pages_.load();
+    const std::uint16_t count = pages == nullptr ? std::uint16_t{0} : take_from(pages, addresses);
+    is_taking_.store(false);
     return count;
   }
 
@@ -59,31 +57,48 @@ class KernelStack {
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t kBytes = 2 * kPage;  // what the kernel says, and one page of records
 
+  static std::uint16_t take_from(std::uint8_t* pages, std::uint64_t* addresses) SIGNAL_SAFE {
+    auto& control = *reinterpret_cast<perf_event_mmap_page*>(pages);
+    const std::uint64_t head = __atomic_load_n(&control.data_head, __ATOMIC_ACQUIRE);
+    std::uint64_t newest = head;
+    for (std::uint64_t at = control.data_tail; at < head;) {
+      const perf_event_header header = read_header(pages, at);
+      if (header.size == 0) break;
+      if (header.type == PERF_RECORD_SAMPLE) newest = at;
+      at += header.size;
+    }
+    const std::uint16_t count =
+        newest == head ? std::uint16_t{0} : copy(pages, newest + sizeof(perf_event_header), addresses);
+    __atomic_store_n(&control.data_tail, head, __ATOMIC_RELEASE);  // the kernel may write there again
+    return count;
+  }
+
   // Records are multiples of eight bytes and go on at the front of the page.
-  [[nodiscard]] std::uint64_t word(std::uint64_t at) const SIGNAL_SAFE {
+  static std::uint64_t word(const std::uint8_t* pages, std::uint64_t at) SIGNAL_SAFE {
     std::uint64_t value = 0;
-    std::memcpy(&value, pages_ + kPage + at % kPage, sizeof value);
+    std::memcpy(&value, pages + kPage + at % kPage, sizeof value);
     return value;
   }
-  [[nodiscard]] perf_event_header read_header(std::uint64_t at) const SIGNAL_SAFE {
-    const std::uint64_t value = word(at);
+  static perf_event_header read_header(const std::uint8_t* pages, std::uint64_t at) SIGNAL_SAFE {
+    const std::uint64_t value = word(pages, at);
     perf_event_header header{};
     std::memcpy(&header, &value, sizeof header);
     return header;
   }
 
   // A number of addresses, and these; among them marks that say whose they are.
-  [[nodiscard]] std::uint16_t copy(std::uint64_t at, std::uint64_t* addresses) const SIGNAL_SAFE {
-    const std::uint64_t all = word(at);
+  static std::uint16_t copy(const std::uint8_t* pages, std::uint64_t at, std::uint64_t* addresses) SIGNAL_SAFE {
+    const std::uint64_t all = word(pages, at);
     std::uint16_t count = 0;
     for (std::uint64_t i = 1; i <= all && i < kPage / 8 && count < kMaxKernelDepth; ++i) {
-      const std::uint64_t address = word(at + i * 8);
+      const std::uint64_t address = word(pages, at + i * 8);
       if (address < PERF_CONTEXT_MAX) addresses[count++] = address;
     }
     return count;
   }
 
-  std::uint8_t* pages_ = nullptr;
+  std::atomic<std::uint8_t*> pages_ = nullptr;
+  std::atomic<bool> is_taking_ = false;  // set by take alone, which runs on one thread
 };
 
 }  // namespace sonde::agent

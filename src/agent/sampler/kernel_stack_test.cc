@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 namespace sonde::agent {
@@ -104,6 +106,21 @@ TEST(KernelStack, WithoutMemoryThereIsNothing) {
   EXPECT_FALSE(stack.is_mapped());
   std::uint64_t address = 0;
   EXPECT_EQ(stack.take(&address), 0);
+}
+
+// A slot may be given up by another thread than its own, which may be taking a sample.
+TEST_F(KernelStackTest, PagesMayGoWhileAddressesAreTaken) {
+  std::atomic<bool> is_over = false;
+  std::thread taker([&] {
+    std::uint64_t addresses[kMaxKernelDepth];
+    while (!is_over) EXPECT_EQ(stack_.take(addresses), 0);
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    stack_.unmap();
+    ASSERT_TRUE(stack_.map(event_));
+  }
+  is_over = true;
+  taker.join();
 }
 
 }  // namespace
