@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JVMs that run a workload for long, and recordings of them by Sonde and by async-profiler."""
 import contextlib
+import functools
 import os
 import pathlib
 import shlex
@@ -23,8 +24,8 @@ def wait_for_cpu(process, seconds):
 
 
 @contextlib.contextmanager
-def warm_jvm(arguments, workload, folder, output=subprocess.DEVNULL):
-    """A JVM that runs the workload for long and is warm."""
+def running_jvm(arguments, workload, folder, output=subprocess.DEVNULL):
+    """A JVM that runs the workload for long; wait_for_cpu until it is warm."""
     environment = dict(os.environ, JAVA_HOME=arguments.jdk, ITERS="1000000", WL_BUILD=str(arguments.work / "build"))
     command = ["bash", str(arguments.workloads_folder / "run.sh"), workload, arguments.size, "-XX:+EnableDynamicAgentLoading",
                "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", f"-Djava.io.tmpdir={folder}", *arguments.jvm.split()]
@@ -54,8 +55,9 @@ def async_profiler(_, process, interval, file):
     subprocess.run([asprof, "stop", "-o", "collapsed", "-f", file, str(process.pid)], check=True, capture_output=True)
 
 
+@functools.cache
 def tools():
-    """{name: context manager of a recording}"""
+    """{name: context manager of a recording}; what is missing is said once."""
     if os.environ.get("ASYNC_PROFILER"):
         return {"sonde": sonde, "async-profiler": async_profiler}
     print("async-profiler: not present (set ASYNC_PROFILER to its library)", file=sys.stderr)

@@ -65,8 +65,8 @@ std::chrono::nanoseconds quarter_of_bare(const Subgraph& s) {
   return std::chrono::nanoseconds(s.options.subgraph.bare_ns / 4);
 }
 
-// Changing a root threw compiled code away, after attach all there is. Until the JVM's compilers rest, which they never
-// do entirely, programs are slower than they were.
+// Changing a root threw compiled code away, on JDK 17 all there is if it is the first change after attach. Until the
+// JVM's compilers rest, which they never do entirely, programs are slower than they were.
 bool has_settled(Subgraph& s) {
   const std::chrono::nanoseconds quarter = quarter_of_bare(s);
   const std::uint64_t compiled_ns = hotspot::compiled_ns_so_far();
