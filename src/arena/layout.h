@@ -50,7 +50,14 @@ enum HeaderFlags : std::uint32_t {
 };
 
 // How samples were taken and what that cost; the agent updates it while it runs. All zero: nothing was sampled.
-enum class CpuClockSource : std::uint32_t { kNone = 0, kPerf = 1, kPerfUser = 2, kThreadTimer = 3 };
+enum class CpuClockSource : std::uint32_t {
+  kNone = 0,
+  kPerf = 1,
+  kPerfUser = 2,
+  kThreadTimer = 3,
+  kPerfTrap = 4,
+  kPerfUserTrap = 5
+};
 enum class Walker : std::uint32_t { kNone = 0, kVmStructs = 1, kAsyncGetCallTrace = 2 };
 struct SamplingInfo {
   std::uint64_t cpu_interval_ns;  // asked for; 0: no CPU samples

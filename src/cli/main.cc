@@ -91,8 +91,10 @@ void add_run(CLI::App& parent, RunOptions& options, Command& chosen) {
   app->add_option("--blocks", options.blocks, "precise: exact under exceptions; default: whole blocks")
       ->capture_default_str();
   app->add_option("--scheme", options.scheme)->group("");  // for comparison only: docs/reference/command-line.md
-  app->add_option("--clock", options.clock,
-                  "What CPU samples go by; timer: thread timers even if perf events may be used")
+  app->add_option(
+         "--clock", options.clock,
+         "What CPU samples go by; perf: perf events that send SIGPROF; trap: such that send SIGTRAP; timer: thread\n"
+         "timers even if perf events may be used")
       ->capture_default_str();
   app->add_option("--walker", options.walker, "How samples find stacks; agct: by the JVM's AsyncGetCallTrace, slower")
       ->capture_default_str();

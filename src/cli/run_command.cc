@@ -290,7 +290,8 @@ Result<void> check_options(const RunOptions& options) {
   TRY(check_agent(options, modes));
   if (!options.weights.empty() && !modes.bytecode) return invalid("--weights is for --mode bytecode");
   if (!options.weights.empty()) TRY(read_weights(options.weights));
-  if (options.clock != "auto" && options.clock != "timer") return invalid("--clock is `auto` or `timer`");
+  if (options.clock != "auto" && options.clock != "perf" && options.clock != "trap" && options.clock != "timer")
+    return invalid("--clock is `auto`, `perf`, `trap` or `timer`");
   if (options.walker != "auto" && options.walker != "agct") return invalid("--walker is `auto` or `agct`");
   if (options.blocks != "precise" && options.blocks != "default") return invalid("--blocks is `precise` or `default`");
   if (options.scheme != "sites" && options.scheme != "paper") return invalid("--scheme is `sites` or `paper`");

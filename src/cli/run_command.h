@@ -22,7 +22,7 @@ struct RunOptions {
   std::string scheme = "sites";    // or "paper": that of papers/001, for comparison
   bool no_jdk = false;
   bool no_class_cache = false;
-  std::string clock = "auto";   // or "timer"
+  std::string clock = "auto";   // or "perf", "trap", "timer"
   std::string walker = "auto";  // or "agct": stacks by AsyncGetCallTrace
   std::string memory = "8G";
   std::uint32_t max_depth = 0;  // 0: no limit

@@ -27,8 +27,8 @@ std::string time_text(std::uint64_t ns) {
 }
 
 std::string clock_text(const std::string& clock) {
-  if (clock == "perf") return "perf clock";
-  if (clock == "perf-user") return "perf clock without the kernel's time";
+  if (clock == "perf" || clock == "perf-trap") return "perf clock";
+  if (clock == "perf-user" || clock == "perf-user-trap") return "perf clock without the kernel's time";
   return "thread timers, not faster than the kernel's tick";
 }
 

@@ -12,6 +12,8 @@ std::string clock_name(arena::CpuClockSource source) {
     case arena::CpuClockSource::kPerf: return "perf";
     case arena::CpuClockSource::kPerfUser: return "perf-user";
     case arena::CpuClockSource::kThreadTimer: return "thread-timer";
+    case arena::CpuClockSource::kPerfTrap: return "perf-trap";
+    case arena::CpuClockSource::kPerfUserTrap: return "perf-user-trap";
     default: return "";
   }
 }

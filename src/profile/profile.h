@@ -36,7 +36,7 @@ struct Sampling {
 struct TimeSampling {
   std::uint64_t cpu_interval_ns = 0;
   std::uint64_t wall_interval_ns = 0;
-  std::string cpu_clock;  // "perf", "perf-user", "thread-timer"
+  std::string cpu_clock;  // "perf", "perf-user", "perf-trap", "perf-user-trap", "thread-timer"
   std::string walker;     // "vmstructs", "asyncgetcalltrace"
   std::uint64_t cpu_samples = 0;
   std::uint64_t wall_samples = 0;

@@ -50,7 +50,10 @@ struct Sampling {
         sampler(g_jvm->slots, writer, methods, trees,
                 {.cpu_interval_ns = options.cpu_interval_ns,
                  .wall_interval_ns = options.wall_interval_ns,
-                 .timers_only = options.clock == "timer"}),
+                 .clock = options.clock == "timer"  ? CpuClock::Wanted::kTimer
+                          : options.clock == "trap" ? CpuClock::Wanted::kTraps
+                          : options.clock == "perf" ? CpuClock::Wanted::kNoTraps
+                                                    : CpuClock::Wanted::kAny}),
         wants_agct(options.walker == "agct") {
     if (options.native) native = std::make_unique<native::Unwinder>(methods, is_java);
   }

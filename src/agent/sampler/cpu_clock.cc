@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,6 +21,10 @@ constinit std::atomic<ThreadSlot*> g_slot_by_fd[kMaxPerfFd] = {};
 
 // Changing a period is a system call, so it is not done more often than this.
 constexpr std::uint64_t kVaryEveryNs = 4'000'000;
+
+// Others handle SIGTRAP, too: a library that reports crashes and comes after us would take our samples for those. Where
+// samples are rare, what SIGTRAP saves is not worth that.
+constexpr std::uint64_t kTrapsBelowNs = 500'000;
 
 std::uint32_t samples_to_vary(std::uint64_t interval_ns) SIGNAL_SAFE {
   return interval_ns >= kVaryEveryNs ? 1 : static_cast<std::uint32_t>(kVaryEveryNs / interval_ns);
@@ -45,13 +50,22 @@ bool may_see_kernel_addresses() {
   return is_read && address != 0;
 }
 
+// Kernels before 6.11 take the interrupt for a trap, too, and some of them end a process that blocks SIGTRAP.
+bool has_good_traps() {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  if (uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 11);
+}
+
 }  // namespace
 
 ThreadSlot* slot_of_event(int fd) SIGNAL_SAFE {
   return fd >= 0 && fd < kMaxPerfFd ? g_slot_by_fd[fd].load(std::memory_order_acquire) : nullptr;
 }
 
-int CpuClock::open_event(pid_t tid, bool with_kernel) const {
+int CpuClock::open_event(pid_t tid, Source source, const ThreadSlot* slot) const {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
@@ -59,8 +73,12 @@ int CpuClock::open_event(pid_t tid, bool with_kernel) const {
   attributes.sample_period = interval_ns_;
   attributes.wakeup_events = 1;
   attributes.disabled = 1;
-  attributes.exclude_kernel = with_kernel ? 0 : 1;
+  attributes.exclude_kernel = source == Source::kPerfUser || source == Source::kTrapUser ? 1 : 0;
   attributes.exclude_hv = 1;
+  if (source == Source::kTrap || source == Source::kTrapUser) {
+    attributes.sigtrap = attributes.remove_on_exec = 1;
+    attributes.sig_data = reinterpret_cast<std::uint64_t>(slot);
+  }
   if (has_kernel_frames_) {
     attributes.sample_type = PERF_SAMPLE_CALLCHAIN;
     attributes.exclude_callchain_user = 1;
@@ -68,18 +86,21 @@ int CpuClock::open_event(pid_t tid, bool with_kernel) const {
   return static_cast<int>(syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-CpuClock::Source CpuClock::choose(bool timers_only, bool with_kernel_frames) {
+CpuClock::Source CpuClock::choose(Wanted wanted, bool with_kernel_frames) {
   source_ = Source::kTimer;
   has_kernel_frames_ = false;
-  if (timers_only) return source_;
-  for (const bool with_kernel : {true, false}) {
-    const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), with_kernel);
+  if (wanted == Wanted::kTimer) return source_;
+  const bool wants_traps = wanted == Wanted::kTraps || (wanted == Wanted::kAny && interval_ns_ < kTrapsBelowNs);
+  const bool may_trap = wants_traps && has_good_traps();
+  for (const Source source : {Source::kTrap, Source::kPerf, Source::kTrapUser, Source::kPerfUser}) {
+    if (!may_trap && (source == Source::kTrap || source == Source::kTrapUser)) continue;
+    const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), source, nullptr);
     if (fd < 0) continue;
     close(fd);
-    source_ = with_kernel ? Source::kPerf : Source::kPerfUser;
+    source_ = source;
     break;
   }
-  has_kernel_frames_ = with_kernel_frames && source_ == Source::kPerf && may_see_kernel_addresses();
+  has_kernel_frames_ = with_kernel_frames && has_kernel_time() && may_see_kernel_addresses();
   return source_;
 }
 
@@ -97,11 +118,11 @@ bool CpuClock::start_event(ThreadSlot& slot) const {
   slot.period_ns = interval_ns_;
   slot.samples_to_vary = samples_to_vary(interval_ns_);
   slot.random = static_cast<std::uint64_t>(slot.tid) * 0x9e3779b97f4a7c15 ^ monotonic_ns();
-  const int fd = open_event(slot.tid, source_ == Source::kPerf);
+  const int fd = open_event(slot.tid, source_, &slot);
   if (fd < 0) return false;
   const f_owner_ex owner{.type = F_OWNER_TID, .pid = slot.tid};
-  if (is_too_many(fd) || fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signal_) != 0 ||
-      fcntl(fd, F_SETOWN_EX, &owner) != 0) {
+  if (is_too_many(fd) || (!traps() && (fcntl(fd, F_SETFL, O_ASYNC) != 0 || fcntl(fd, F_SETSIG, signal_) != 0 ||
+                                       fcntl(fd, F_SETOWN_EX, &owner) != 0))) {
     close(fd);
     return false;
   }

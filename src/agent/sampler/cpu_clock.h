@@ -2,6 +2,10 @@
 // Context: [agent]. Makes a thread get a signal each time it has used so much CPU time. Where the kernel permits, that
 // is a perf event (cpu-clock) on the thread; otherwise a POSIX timer on the thread's CPU clock, which cannot be faster
 // than the kernel's tick but tells how many ticks a signal stands for.
+//
+// A perf event sends its signal in one of two ways. As a trap (SIGTRAP, perf_event_attr::sigtrap) it is raised where
+// the kernel returns to the thread anyway. As news of a file (SIGPROF, F_SETSIG) it takes another interrupt first,
+// which on virtual machines is dear.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +20,18 @@ class CpuClock {
     kPerf = 1,      // with time in the kernel
     kPerfUser = 2,  // the kernel's time is not sampled: perf_event_paranoid is 2
     kTimer = 3,
+    kTrap = 4,  // as kPerf and kPerfUser, by SIGTRAP
+    kTrapUser = 5,
   };
+  enum class Wanted : std::uint8_t { kAny, kTraps, kNoTraps, kTimer };
 
   CpuClock(int signal, std::uint64_t interval_ns) : signal_(signal), interval_ns_(interval_ns) {}
 
   // Finds out what this process may use. Frames of the kernel come with samples if they are wanted and may be seen.
-  Source choose(bool timers_only, bool with_kernel_frames);
+  Source choose(Wanted wanted, bool with_kernel_frames);
   [[nodiscard]] bool has_kernel_frames() const { return has_kernel_frames_; }
-  [[nodiscard]] Source source() const { return source_; }
-  [[nodiscard]] std::uint64_t interval_ns() const { return interval_ns_; }
+  [[nodiscard]] bool has_kernel_time() const { return source_ == Source::kPerf || source_ == Source::kTrap; }
+  [[nodiscard]] bool traps() const { return source_ == Source::kTrap || source_ == Source::kTrapUser; }
 
   // From now on cpu_time_ns tells the time of the slot's thread, which may be any of this process.
   static void attach(ThreadSlot& slot);
@@ -41,7 +48,7 @@ class CpuClock {
   static std::uint64_t cpu_time_ns(const ThreadSlot& slot);
 
  private:
-  int open_event(pid_t tid, bool with_kernel) const;
+  int open_event(pid_t tid, Source source, const ThreadSlot* slot) const;
   bool start_event(ThreadSlot& slot) const;
   bool start_timer(ThreadSlot& slot) const;
 

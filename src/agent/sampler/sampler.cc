@@ -68,13 +68,17 @@ Result<void> Sampler::start(const Jvm& jvm) {
   before_ = info;
   if (options_.cpu_interval_ns != 0) info.cpu_interval_ns = options_.cpu_interval_ns;
   if (options_.wall_interval_ns != 0) info.wall_interval_ns = options_.wall_interval_ns;
-  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(options_.timers_only, jvm.native != nullptr));
+  // Faults are blocked while a trap is handled (signal_handler.cc), and AsyncGetCallTrace provokes some.
+  const bool may_trap = jvm.walker == arena::Walker::kVmStructs || options_.clock == CpuClock::Wanted::kTimer;
+  const CpuClock::Wanted clock = may_trap ? options_.clock : CpuClock::Wanted::kNoTraps;
+  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(clock, jvm.native != nullptr));
   info.walker = jvm.walker;
   if (info.start_ns == 0) info.start_ns = start_ns_;
   if (!install_handler({.slots = &slots_,
                         .walk = jvm.walk,
                         .cpu_interval_ns = options_.cpu_interval_ns,
-                        .with_native = jvm.native != nullptr})) {
+                        .with_native = jvm.native != nullptr,
+                        .with_traps = options_.cpu_interval_ns != 0 && clock_.traps()})) {
     return Error{ErrorCode::kIo, "the sampling signals cannot be handled"};
   }
   enable_handler();

@@ -40,7 +40,7 @@ struct JavaThreadInfo {
 struct SamplerOptions {
   std::uint64_t cpu_interval_ns = 0;  // 0: off
   std::uint64_t wall_interval_ns = 0;
-  bool timers_only = false;
+  CpuClock::Wanted clock = CpuClock::Wanted::kAny;
 };
 
 class Sampler {

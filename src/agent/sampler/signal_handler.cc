@@ -28,6 +28,7 @@ struct SamplerState {
   HandlerOptions options{};
   struct sigaction previous_cpu {};
   struct sigaction previous_wall {};
+  struct sigaction previous_trap {};
   std::atomic<std::uint64_t> costs[kCostBuckets] = {};
   std::atomic<const void*> passing_on[64] = {};  // contexts of signals that went to the handler before ours
 };
@@ -43,8 +44,19 @@ class InFlight {
   InFlight& operator=(const InFlight&) = delete;
 };
 
+// What the C library's siginfo_t does not name (linux/siginfo.h, si_perf_data): the number that an event was opened
+// with.
+constexpr int kTrapOfEvent = 6;
+constexpr std::size_t kTrapDataAt = 24;
+
 // The slot of the thread a signal was meant for; null if the signal is not one of ours.
 ThreadSlot* slot_of(const siginfo_t& info) SIGNAL_SAFE {
+  if (info.si_signo == kTrapSignal) {
+    if (info.si_code != kTrapOfEvent) return nullptr;
+    void* slot = nullptr;
+    std::memcpy(&slot, reinterpret_cast<const std::uint8_t*>(&info) + kTrapDataAt, sizeof slot);
+    return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
+  }
   if (info.si_code == SI_TIMER || info.si_code == SI_QUEUE) {
     void* slot = info.si_value.sival_ptr;
     return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
@@ -156,6 +168,16 @@ void on_cpu_signal(int signal, siginfo_t* info, void* ucontext) {
 void on_wall_signal(int signal, siginfo_t* info, void* ucontext) {
   handle(signal, info, ucontext, SampleKind::kWall, g_sampler.previous_wall);
 }
+// A trap that is no sample, and that nobody wants, ends the process as it would have without us.
+void on_trap(int signal, siginfo_t* info, void* ucontext) {
+  if (info->si_code != kTrapOfEvent && g_sampler.previous_trap.sa_handler == SIG_DFL) {
+    sigaction(signal, &g_sampler.previous_trap, nullptr);
+    raise(signal);  // when the handler returns
+    return;
+  }
+  handle(signal, info, ucontext, SampleKind::kCpu, g_sampler.previous_trap);
+}
+
 bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction& previous) {
   struct sigaction action {};
   action.sa_sigaction = handler;
@@ -164,6 +186,13 @@ bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, kCpuSignal);
   sigaddset(&action.sa_mask, kWallSignal);
+  sigaddset(&action.sa_mask, kTrapSignal);
+  // The kernel takes a trap for the doing of an instruction. Where a page fault, which is how HotSpot stops a thread,
+  // and the end of a period meet it enters our handler first, and would enter HotSpot's on top of it, for a fault at
+  // our first instruction. Blocked, the fault waits until the thread is back where it happened.
+  if (signal == kTrapSignal) {
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaddset(&action.sa_mask, fault);
+  }
   struct sigaction present {};
   if (sigaction(signal, nullptr, &present) != 0) return false;
   if ((present.sa_flags & SA_SIGINFO) == 0 || present.sa_sigaction != handler) previous = present;
@@ -176,7 +205,8 @@ bool install_handler(const HandlerOptions& options) {
   g_sampler.options = options;
   for (std::atomic<std::uint64_t>& cost : g_sampler.costs) cost.store(0, std::memory_order_relaxed);
   return install(kCpuSignal, on_cpu_signal, g_sampler.previous_cpu) &&
-         install(kWallSignal, on_wall_signal, g_sampler.previous_wall);
+         install(kWallSignal, on_wall_signal, g_sampler.previous_wall) &&
+         (!options.with_traps || install(kTrapSignal, on_trap, g_sampler.previous_trap));
 }
 
 void enable_handler() { g_sampler.enabled.store(true); }

@@ -16,12 +16,14 @@ using Walk = std::uint64_t (*)(ThreadSlot& slot, const void* ucontext, RawSample
 
 inline constexpr int kCpuSignal = SIGPROF;
 inline constexpr int kWallSignal = SIGVTALRM;
+inline constexpr int kTrapSignal = SIGTRAP;  // of CPU clocks that send it
 
 struct HandlerOptions {
   SlotTable* slots;
   Walk walk;
   std::uint64_t cpu_interval_ns;
   bool with_native;  // copy the stack of native code
+  bool with_traps;
 };
 
 // Puts the handler in place for the signals; what was there before still gets the signals that are not ours. It stays

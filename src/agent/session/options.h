@@ -27,7 +27,7 @@ struct Options {
   std::uint64_t cpu_interval_ns = 0;   // between samples of a thread's CPU time; 0: none
   std::uint64_t wall_interval_ns = 0;  // between samples of all threads; 0: none
   bool native = false;                 // samples with frames outside of Java
-  std::string clock;                   // "timer": no perf events
+  std::string clock;                   // "timer": no perf events; "perf": none that send SIGTRAP; "trap": such
   std::string walker;                  // "agct": AsyncGetCallTrace even if the JVM's layout is known
   bool precise = true;
   bool heap_tree = false;       // the scheme of papers/001, for comparison

@@ -18,6 +18,7 @@ import math
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -169,7 +170,7 @@ def case_kernel(case):
     entered = sum(samples for name, samples in sums.items() if name.startswith(".kernel: entry_SYSCALL_64"))
     shown = sum(samples for name, samples in sums.items() if name.startswith(".kernel"))
     first = pathlib.Path("/proc/kallsyms").read_text(encoding="ascii").split(None, 1)[0]
-    if status["time_sampling"]["cpu_clock"] != "perf" or int(first, 16) == 0:
+    if status["time_sampling"]["cpu_clock"] not in ("perf", "perf-trap") or int(first, 16) == 0:
         case.note = " the kernel does not show its functions here;"
         return case.check(f"{shown} frames of a kernel that we may not see", shown == 0)
     case.note += f" {entered} of {read} samples in system calls;"
@@ -213,10 +214,49 @@ def case_timer(case):
     case.check(f"{rate:.0f} samples per CPU second, each with its overruns", 500 <= rate <= 1100)
 
 
+def case_signal(case):
+    """Perf events send SIGTRAP if samples are frequent, and SIGPROF otherwise: the shares are the same."""
+    for clock, known in (("auto", ("perf", "perf-user", "thread-timer")), ("trap", ("perf-trap", "perf-user-trap", "perf", "perf-user", "thread-timer"))):
+        used = shares(case, 2, 5, options=["--clock", clock]).status()["time_sampling"]["cpu_clock"]
+        case.check(f"clock {used} for {clock}", used in known)
+
+
+def case_trap(case):
+    """A trap that is no sample ends the program, as it does without us."""
+    remove(case.out)
+    with subprocess.Popen([case.sonde, "run", "--mode", "cpu:200us", "-o", case.out, "--", case.jdk.home / "bin/java", "-Xmx256m", "-XX:-CreateCoredumpOnCrash",
+                           "-cp", case.classes, "app.Shares", "60", "1", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))) as process:
+        java, looks = None, 0
+        while java is None and process.poll() is None and looks < 600:
+            looks += 1
+            time.sleep(0.1)
+            java = sampled_child(process.pid)
+        if java is None:
+            process.kill()
+            raise Failed("the JVM is not sampled")
+        os.kill(java, signal.SIGTRAP)
+        code = process.wait()
+    case.check(f"exit code {code}", code == 128 + signal.SIGTRAP)
+
+
+def sampled_child(pid):
+    """The JVM that `sonde run` started, once the sampler's thread is there."""
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+        for task in pathlib.Path(f"/proc/{child}/task").glob("*/comm"):
+            if task.read_text(encoding="ascii", errors="replace").strip() == "sonde":
+                return int(child)
+    return None
+
+
 def case_stops(case):
     """The program's own faults in the middle of samples: safepoints, null pointers, divisions by zero."""
-    recording = case.run("cpu:100us,wall:5ms", "Faults", 2 if case.quick else 20)
-    case.check_complete(recording.status(), 0.5)
+    for interval, clock in (("100us", "auto"), ("1ms", "trap"), ("100us", "perf")):
+        recording = case.run(f"cpu:{interval},wall:5ms", "Faults", 2 if case.quick else 20, options=["--clock", clock])
+        status = recording.status()
+        case.check_complete(status, 0.5)
+        used = status["time_sampling"]["cpu_clock"]
+        case.check(f"clock {used} for {clock}", clock != "perf" or "trap" not in used)
 
 
 def check_schema(case, document):

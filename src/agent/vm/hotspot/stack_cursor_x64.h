@@ -3,6 +3,7 @@
 // frame, and the ways from there to its caller. A way that leads to no code or not upwards is refused.
 #pragma once
 
+#include <signal.h>
 #include <ucontext.h>
 
 #include <atomic>
@@ -16,8 +17,10 @@ namespace sonde::agent::hotspot {
 inline constexpr std::uint64_t kWord = 8;
 // A leaf function that compiled code called: how far up the return address may be.
 inline constexpr int kNativeFrames = 64;
-inline constexpr std::uint64_t kPollHandlerCode = 1024;  // bytes
-inline constexpr std::uint64_t kMostPushed = 96;         // bytes
+inline constexpr std::uint64_t kHandlerBytes = 16 * 1024;  // of the stack, at most, for a signal handler of the JVM
+inline constexpr std::uint64_t kKernelContextBytes = 304;  // of its ucontext_t; the C library's has more
+inline constexpr std::uint64_t kPollHandlerCode = 1024;    // bytes
+inline constexpr std::uint64_t kMostPushed = 96;           // bytes
 
 #ifdef SONDE_FAULT_INJECTION
 // One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
@@ -39,6 +42,8 @@ class StackCursor {
         layout_(cache.layout()),
         slot_(slot),
         registers_(context.uc_mcontext.gregs),
+        signal_return_(load<std::uint64_t>(reinterpret_cast<std::uint64_t>(&context) - kWord)),
+        is_in_signal_handler_(sigismember(&context.uc_sigmask, SIGVTALRM) == 1),
         pc_(reg(REG_RIP)),
         sp_(reg(REG_RSP)),
         fp_(reg(REG_RBP)) {}
@@ -82,6 +87,34 @@ class StackCursor {
   bool return_at(std::uint64_t at, std::uint64_t fp) SIGNAL_SAFE { return go_to(word(at), at + kWord, fp); }
 
   // ---- from functions outside of the code cache ----
+
+  // Java code may be in a signal handler of the JVM: a null pointer, a stack that is full, a page that stops it. Such
+  // handlers block everything but faults.
+  [[nodiscard]] bool is_in_signal_handler() const SIGNAL_SAFE { return is_in_signal_handler_; }
+  // The kernel left what was interrupted right behind the handler's return address, which is that of all handlers. Such
+  // words lie about where signals were handled before; those were ours.
+  bool leave_signal_handler() SIGNAL_SAFE {
+    for (std::uint64_t at = sp_; at < sp_ + kHandlerBytes && is_on_stack(at, kWord + sizeof(ucontext_t)); at += kWord) {
+      if (word(at) == signal_return_ && is_fault(at + kWord) && go_to_interrupted(at + kWord)) return true;
+    }
+    return false;
+  }
+  // By the siginfo_t behind it.
+  [[nodiscard]] static bool is_fault(std::uint64_t context) SIGNAL_SAFE {
+    const auto number = load<std::int32_t>(context + kKernelContextBytes);
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+  }
+  bool go_to_interrupted(std::uint64_t context) SIGNAL_SAFE {
+    const greg_t* registers = reinterpret_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto sp = static_cast<std::uint64_t>(registers[REG_RSP]);
+    const auto pc = static_cast<std::uint64_t>(registers[REG_RIP]);
+    if (sp <= context || !is_on_stack(sp) || !cache_.contains(pc)) return false;
+    registers_ = registers;
+    pc_ = pc;
+    sp_ = sp;
+    fp_ = reg(REG_RBP);
+    return true;
+  }
 
   // The JVM's own functions keep rbp.
   bool follow_frame_pointers() SIGNAL_SAFE {
@@ -186,7 +219,9 @@ class StackCursor {
   const CodeCache& cache_;
   const Layout& layout_;
   const ThreadSlot& slot_;
-  const greg_t* registers_;
+  const greg_t* registers_;      // of the innermost frame of Java code
+  std::uint64_t signal_return_;  // where signal handlers return to
+  bool is_in_signal_handler_;
   std::uint64_t pc_;
   std::uint64_t sp_;
   std::uint64_t fp_;

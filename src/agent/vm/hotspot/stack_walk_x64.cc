@@ -90,10 +90,14 @@ class Walk : private StackCursor {
   // From code outside of the code cache to the Java frame that called it.
   bool enter_from_native() SIGNAL_SAFE {
     is_top_ = false;
-    if (!go_to_anchor(thread_anchor()) && !(is_in_java() && (follow_frame_pointers() || find_return_address())))
-      return false;
+    if (!go_to_anchor(thread_anchor()) && !(is_in_java() && leave_native())) return false;
     native_end_ = sp_;
     return true;
+  }
+  bool leave_native() SIGNAL_SAFE {
+    if (!is_in_signal_handler()) return follow_frame_pointers() || find_return_address();
+    is_top_ = leave_signal_handler();
+    return is_top_;
   }
 
   // Frames that are where the walk before met them (last_walk.h). The walk goes on at the outermost of them.
