@@ -65,21 +65,10 @@ std::chrono::nanoseconds quarter_of_bare(const Subgraph& s) {
   return std::chrono::nanoseconds(s.options.subgraph.bare_ns / 4);
 }
 
-// Changing a root threw compiled code away, on JDK 17 all there is if it is the first change after attach. Until the
-// JVM's compilers rest, which they never do entirely, programs are slower than they were.
-bool has_settled(Subgraph& s) {
-  const std::chrono::nanoseconds quarter = quarter_of_bare(s);
-  const std::uint64_t compiled_ns = hotspot::compiled_ns_so_far();
-  const bool has_rested = compiled_ns - s.compiled_ns < static_cast<std::uint64_t>(quarter.count()) / 5;
-  s.compiled_ns = compiled_ns;
-  const std::int64_t beyond = ++s.quarters - 3;
-  return beyond >= 0 && (has_rested || beyond * quarter >= std::chrono::nanoseconds(s.options.subgraph.settle_ns));
-}
-
 void end_phase(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
   s.phase_end += quarter_of_bare(s);
   if (s.phase == Subgraph::Phase::kSettling) {
-    if (!has_settled(s)) return;
+    if (!s.settling.has_settled(hotspot::compiled_ns_so_far())) return;
     s.phase = Subgraph::Phase::kBare;
     return SubgraphRuntime::begin_bare_round();
   }

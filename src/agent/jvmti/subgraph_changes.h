@@ -22,6 +22,7 @@
 #include "agent/sampler/own_thread.h"
 #include "agent/session/batch_costs.h"
 #include "agent/session/options.h"
+#include "agent/session/settling.h"
 #include "agent/session/subgraph_plan.h"
 #include "agent/session/subgraph_trees.h"
 #include "arena/writer.h"
@@ -42,6 +43,7 @@ struct Subgraph {
         trees(its_trees),
         plan(its_plan),
         reveal(env, its_plan, opts),
+        settling(opts.subgraph.bare_ns / 4, opts.subgraph.settle_ns),
         costs(its_costs) {}
 
   JavaVM* vm;
@@ -60,9 +62,8 @@ struct Subgraph {
   SubgraphReveal reveal;
   Phase phase = Phase::kSettling;
   std::chrono::steady_clock::time_point phase_end = kNever;
-  std::int64_t quarters = 0;      // of the bare time (subgraph_changes.cc), in phase kSettling
-  std::uint64_t compiled_ns = 0;  // by the JVM's compilers, at the end of the latest of them
-  std::uint64_t collecting = 1;   // the number of the batch that changes go to
+  Settling settling;             // in quarters of the bare time (subgraph_changes.cc)
+  std::uint64_t collecting = 1;  // the number of the batch that changes go to
   std::uint64_t done = 0;
   std::uint64_t given_up = 0;       // batches that threads did not wait for to the end
   std::uint64_t last_given_up = 0;  // the number of the latest of these
