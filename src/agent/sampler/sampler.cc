@@ -158,9 +158,11 @@ void Sampler::end_slot(ThreadSlot& slot) {
 
 void Sampler::decode_until_stopped() {
   if (jvm_.on_own_thread != nullptr) jvm_.on_own_thread();
-  // Rings hold a few hundred samples.
+  // A ring holds thousands of samples, or dozens with copies of the stack. The more at once, the more of what decoding
+  // needs is in the processor's caches already.
   const std::uint64_t interval = options_.cpu_interval_ns != 0 ? options_.cpu_interval_ns : options_.wall_interval_ns;
-  const std::uint64_t period = std::clamp(interval * 20, 5 * kMillisecond, 50 * kMillisecond);
+  const std::uint64_t least = jvm_.native != nullptr ? 5 * kMillisecond : 20 * kMillisecond;
+  const std::uint64_t period = std::clamp(interval * 20, least, 50 * kMillisecond);
   std::uint64_t internal_threads_at = 0;
   do {
     drain();

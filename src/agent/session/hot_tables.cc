@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/session/hot_tables.h"
 
-#include <utility>
-
 namespace sonde::agent {
 
 using arena::HotEntry;
@@ -36,25 +34,29 @@ HotTable* HotTables::table_of(arena::SampleTreeKind kind) {
   return tables_ == nullptr ? nullptr : tables_ + static_cast<std::size_t>(kind);
 }
 
+// Of most it is known at once that they have no place in the table, which then does not change for its readers.
+bool HotTables::is_below(const Count& count, const HotEntry* entries, std::uint32_t used) {
+  return count.place == kNowhere && used == arena::kHotEntries && count.samples <= entries[used - 1].samples;
+}
+
 // Brings an entry whose count has grown to its place. Entries that are not in the table are no larger than the last.
-void HotTables::move_up(HotEntry* entries, std::uint32_t& used, Counts& counts, std::uint64_t key) {
-  Count& count = counts[key];
+void HotTables::move_up(HotEntry* entries, std::uint32_t& used, Ranking& ranking, std::uint64_t key, Count& count) {
   std::uint32_t at = count.place;
   if (at == kNowhere) {
     if (used < arena::kHotEntries) {
       at = used++;
-    } else if (count.samples > entries[arena::kHotEntries - 1].samples) {
-      at = arena::kHotEntries - 1;
-      counts[entries[at].key].place = kNowhere;
     } else {
-      return;
+      at = arena::kHotEntries - 1;
+      ranking.placed[at]->place = kNowhere;
     }
   }
   for (; at > 0 && entries[at - 1].samples < count.samples; --at) {
     entries[at] = entries[at - 1];
-    counts[entries[at].key].place = at;
+    ranking.placed[at] = ranking.placed[at - 1];
+    ranking.placed[at]->place = at;
   }
   entries[at] = {.key = key, .samples = count.samples, .weight_ns = count.weight_ns};
+  ranking.placed[at] = &count;
   count.place = at;
 }
 
@@ -62,29 +64,32 @@ void HotTables::count_method(arena::SampleTreeKind kind, std::uint32_t method_id
                              std::uint64_t weight_ns) {
   HotTable* table = table_of(kind);
   if (table == nullptr) return;
-  Counts& counts = methods_[static_cast<std::size_t>(kind)];
-  Count& count = counts[method_id];
+  Ranking& ranking = methods_[static_cast<std::size_t>(kind)];
+  Count& count = ranking.counts[method_id];
   count.samples += samples;
   count.weight_ns += weight_ns;
   const Change change(*table);
   table->samples += samples;
-  move_up(table->methods, table->method_count, counts, method_id);
+  if (is_below(count, table->methods, table->method_count)) return;
+  move_up(table->methods, table->method_count, ranking, method_id, count);
 }
 
 void HotTables::count_edge(arena::SampleTreeKind kind, std::uint32_t caller, std::uint32_t callee) {
   HotTable* table = table_of(kind);
   if (table == nullptr) return;
-  Counts& counts = edges_[static_cast<std::size_t>(kind)];
+  Ranking& ranking = edges_[static_cast<std::size_t>(kind)];
   const std::uint64_t key = std::uint64_t{caller} << 32 | callee;
-  ++counts[key].samples;
+  Count& count = ranking.counts[key];
+  ++count.samples;
+  if (is_below(count, table->edges, table->edge_count)) return;
   const Change change(*table);
-  move_up(table->edges, table->edge_count, counts, key);
+  move_up(table->edges, table->edge_count, ranking, key, count);
 }
 
 std::uint64_t HotTables::memory_bytes() const {
   std::size_t entries = 0;
-  for (const Counts& counts : methods_) entries += counts.size();
-  for (const Counts& counts : edges_) entries += counts.size();
+  for (const Ranking& ranking : methods_) entries += ranking.counts.size();
+  for (const Ranking& ranking : edges_) entries += ranking.counts.size();
   return entries * 56;
 }
 

@@ -4,6 +4,7 @@
 // steps.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 
@@ -30,16 +31,20 @@ class HotTables {
     std::uint64_t weight_ns = 0;
     std::uint32_t place = kNowhere;  // in the table
   };
-  using Counts = std::unordered_map<std::uint64_t, Count>;
+  struct Ranking {
+    std::unordered_map<std::uint64_t, Count> counts;
+    std::array<Count*, arena::kHotEntries> placed{};  // those in the table; they stay where they are in memory
+  };
 
   arena::HotTable* table_of(arena::SampleTreeKind kind);
-  static void move_up(arena::HotEntry* entries, std::uint32_t& used, Counts& counts, std::uint64_t key);
+  static bool is_below(const Count& count, const arena::HotEntry* entries, std::uint32_t used);
+  static void move_up(arena::HotEntry* entries, std::uint32_t& used, Ranking& ranking, std::uint64_t key, Count& count);
 
   arena::Writer& arena_;
   arena::HotTable* tables_ = nullptr;
   bool is_full_ = false;  // the arena had no room for the tables
-  Counts methods_[2];     // by kind
-  Counts edges_[2];
+  Ranking methods_[2];    // by kind
+  Ranking edges_[2];
 };
 
 }  // namespace sonde::agent

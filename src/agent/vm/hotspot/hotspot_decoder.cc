@@ -48,15 +48,14 @@ Scopes scopes_of(const Layout& layout, std::uint64_t nmethod) {
   return scopes;
 }
 
-// The first description at or behind an offset: that of a call is at its return address, that of other instructions
-// at their end.
-std::int32_t scope_at(const Scopes& scopes, std::int32_t pc_offset) {
-  if (scopes.pcs_end <= scopes.pcs || scopes.pcs_end - scopes.pcs > kLargestPcs) return 0;
+std::vector<PcScope> read_pcs(const Scopes& scopes) {
+  if (scopes.pcs_end <= scopes.pcs || scopes.pcs_end - scopes.pcs > kLargestPcs) return {};
   std::vector<PcDesc> descs((scopes.pcs_end - scopes.pcs) / sizeof(PcDesc));
-  if (!read_memory(scopes.pcs, descs.data(), descs.size() * sizeof(PcDesc))) return 0;
-  const auto found = std::lower_bound(descs.begin(), descs.end(), pc_offset,
-                                      [](const PcDesc& desc, std::int32_t offset) { return desc.pc_offset < offset; });
-  return found == descs.end() ? 0 : found->scope_decode_offset;
+  if (!read_memory(scopes.pcs, descs.data(), descs.size() * sizeof(PcDesc))) return {};
+  std::vector<PcScope> pcs;
+  pcs.reserve(descs.size());
+  for (const PcDesc& desc : descs) pcs.push_back({.pc_offset = desc.pc_offset, .scope = desc.scope_decode_offset});
+  return pcs;
 }
 
 }  // namespace
@@ -116,41 +115,64 @@ const std::vector<StackFrame>& HotspotDecoder::compiled(const Place& place) {
   return entry->second;
 }
 
-// scopeDesc.cpp: a scope is its caller's scope, a method and a bytecode index; the outermost has no caller.
-std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
-  std::vector<StackFrame> frames;
+// The nmethod that a place is in; 0 if its code has gone.
+std::uint64_t HotspotDecoder::nmethod_of(const Place& place) const {
   const std::uint64_t nmethod = cache_.blob_of(place.pc);
-  if (nmethod == 0 || !cache_.is_nmethod(nmethod) || cache_.compile_id(nmethod) != place.compile_id) {
+  const bool is_there = nmethod != 0 && cache_.is_nmethod(nmethod) && cache_.compile_id(nmethod) == place.compile_id;
+  return is_there ? nmethod : 0;
+}
+
+std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
+  const std::uint64_t nmethod = nmethod_of(place);
+  CompiledMethod* method = nmethod == 0 ? nullptr : compiled_methods_.find(place.compile_id);
+  if (nmethod != 0 && method == nullptr) {
+    std::vector<PcScope> pcs = read_pcs(scopes_of(cache_.layout(), nmethod));
+    // What was read is kept, so it must not be of somebody who took the place meanwhile.
+    if (nmethod_of(place) == nmethod) method = &compiled_methods_.add(place.compile_id, std::move(pcs));
+  }
+  if (method == nullptr) {
     const std::uint64_t noted = log_.place_of_compilation(static_cast<std::uint32_t>(place.compile_id));
     const std::uint32_t id = noted != 0 ? methods_.logged(noted).id : 0;
     if (id == 0) return {unloaded()};
     return {{.method_id = id, .line = 0, .bci = 0}};
   }
-  const Layout& layout = cache_.layout();
-  const auto add = [&](std::uint64_t address, std::int32_t bci) {
-    const MethodTable::Entry& method = methods_.find(address);
-    if (method.id == 0) return frames.push_back(unloaded());
-    frames.push_back(
-        {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
-  };
-  const Scopes scopes = scopes_of(layout, nmethod);
-  std::int32_t scope = scope_at(scopes, static_cast<std::int32_t>(place.pc - cache_.code_begin(nmethod)));
-  for (int i = 0; scope > 0 && i < kMaxInlined; ++i) {
-    std::uint8_t bytes[15] = {};
-    if (!read_memory(scopes.data + static_cast<std::uint64_t>(scope), bytes, sizeof bytes)) break;
-    Unsigned5Reader reader(bytes, layout.unsigned5_excludes_zero);
-    const auto caller = reader.next();
-    const auto index = reader.next();
-    const auto bci = reader.next();
-    if (!caller || !index || !bci || *index == 0) break;
-    const auto method = read_value<std::uint64_t>(scopes.metadata + (std::uint64_t{*index} - 1) * 8);
-    if (!method) break;
-    add(*method, static_cast<std::int32_t>(*bci) - 1);
-    scope = static_cast<std::int32_t>(*caller);
+  std::vector<StackFrame> frames;
+  std::int32_t at = method->scope_at(static_cast<std::int32_t>(place.pc - cache_.code_begin(nmethod)));
+  for (int i = 0; at > 0 && i < kMaxInlined; ++i) {
+    CompiledMethod::Scopes::const_iterator known = method->scopes.find(at);
+    if (known == method->scopes.end()) {
+      const std::optional<Scope> scope = read_scope(nmethod, at);
+      if (!scope || nmethod_of(place) != nmethod) break;
+      known = compiled_methods_.add_scope(*method, at, *scope);
+    }
+    frames.push_back(known->second.frame);
+    at = known->second.caller;
   }
   // Native wrappers, and instructions nothing is known of.
-  if (frames.empty()) add(cache_.method(nmethod), -1);
+  if (frames.empty()) frames.push_back(frame_of(cache_.method(nmethod), -1));
   return frames;
+}
+
+// scopeDesc.cpp: a scope is its caller's scope, a method and a bytecode index; the outermost has no caller.
+std::optional<Scope> HotspotDecoder::read_scope(std::uint64_t nmethod, std::int32_t at) {
+  const Scopes scopes = scopes_of(cache_.layout(), nmethod);
+  std::uint8_t bytes[15] = {};
+  if (!read_memory(scopes.data + static_cast<std::uint64_t>(at), bytes, sizeof bytes)) return {};
+  Unsigned5Reader reader(bytes, cache_.layout().unsigned5_excludes_zero);
+  const auto caller = reader.next();
+  const auto index = reader.next();
+  const auto bci = reader.next();
+  if (!caller || !index || !bci || *index == 0) return {};
+  const auto method = read_value<std::uint64_t>(scopes.metadata + (std::uint64_t{*index} - 1) * 8);
+  if (!method) return {};
+  return Scope{.frame = frame_of(*method, static_cast<std::int32_t>(*bci) - 1),
+               .caller = static_cast<std::int32_t>(*caller)};
+}
+
+StackFrame HotspotDecoder::frame_of(std::uint64_t method_address, std::int32_t bci) {
+  const MethodTable::Entry& method = methods_.find(method_address);
+  if (method.id == 0) return unloaded();
+  return {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)};
 }
 
 }  // namespace sonde::agent::hotspot

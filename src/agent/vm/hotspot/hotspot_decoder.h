@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "agent/sampler/stack_decoder.h"
 #include "agent/vm/hotspot/code_cache.h"
+#include "agent/vm/hotspot/compiled_scopes.h"
 #include "agent/vm/hotspot/method_table.h"
 #include "arena/writer.h"
 
@@ -23,7 +25,7 @@ class HotspotDecoder final : public StackDecoder {
   void decode(const RawSample& sample, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
               std::vector<std::uint16_t>& counts) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override {
-    return places_.size() * 96 + methods_.memory_bytes() + log_.memory_bytes();
+    return places_.size() * 96 + compiled_methods_.memory_bytes() + methods_.memory_bytes() + log_.memory_bytes();
   }
 
   // Any thread: classes were unloaded, or methods that were redefined are about to be freed.
@@ -47,6 +49,9 @@ class HotspotDecoder final : public StackDecoder {
   void decode_interpreted(const RawFrame& frame, const RawSample* top, std::vector<StackFrame>& frames);
   const std::vector<StackFrame>& compiled(const Place& place);
   std::vector<StackFrame> read_scopes(const Place& place);
+  std::optional<Scope> read_scope(std::uint64_t nmethod, std::int32_t at);
+  [[nodiscard]] std::uint64_t nmethod_of(const Place& place) const;
+  StackFrame frame_of(std::uint64_t method_address, std::int32_t bci);
   [[nodiscard]] std::string stub_name(std::uint64_t pc) const;
   StackFrame unloaded();
 
@@ -56,6 +61,7 @@ class HotspotDecoder final : public StackDecoder {
   SampledMethods& names_;
   MethodTable methods_;
   std::unordered_map<Place, std::vector<StackFrame>, PlaceHash> places_;
+  CompiledMethods compiled_methods_;
   std::atomic<std::uint32_t> doubts_{0};
   std::uint32_t seen_doubts_ = 0;
 };
