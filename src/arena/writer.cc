@@ -66,10 +66,11 @@ void Writer::leave_memory() {
   const std::uint64_t used = round_up(header().next.load(), kFlatPageSize);
   const std::uint64_t flat = header().flat_offset;
   const std::uint64_t flat_used = flat_planes_ * kFlatPlaneSize;
+  // Where this fails the file stays mapped, which costs its disk and nothing else.
   const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
-    if (begin < end)
-      mmap(memory_ + begin, end - begin, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (begin >= end) return;
+    (void)mmap(memory_ + begin, end - begin, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   };
   const auto unmap = [&](std::uint64_t begin, std::uint64_t end) {
     if (begin < end) munmap(memory_ + begin, end - begin);

@@ -20,7 +20,7 @@ class GateCommand : public DrawnRecordings {
   }
 
   std::string write(const std::string& name, std::string_view text) const {
-    const std::string path = (folder_ / name).string();
+    std::string path = (folder_ / name).string();
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }

@@ -17,6 +17,7 @@ constexpr double kPull = 0.0001;
 // All kinds together as one.
 std::vector<Observation> summed(const std::vector<Observation>& observations) {
   std::vector<Observation> result;
+  result.reserve(observations.size());
   for (const Observation& o : observations)
     result.push_back({.counts = {std::accumulate(o.counts.begin(), o.counts.end(), 0.0)}, .time = o.time});
   return result;

@@ -16,6 +16,7 @@ TEST(Regression, FindsTheWeightsThatTimesWereMadeOf) {
   EXPECT_NEAR(weights[0], 2, 1e-3);
   EXPECT_NEAR(weights[1], 3, 1e-3);
   std::vector<double> predictions;
+  predictions.reserve(kMade.size());
   for (const Observation& o : kMade) predictions.push_back(predict(weights, o));
   EXPECT_NEAR(judge(predictions, kMade).r_squared, 1, 1e-5);
   EXPECT_NEAR(judge(predictions, kMade).largest_error, 0, 1e-3);

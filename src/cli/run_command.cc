@@ -241,6 +241,7 @@ Result<std::vector<std::string>> child_command(const RunOptions& options, const 
 // Runs it to its end. The terminal's Ctrl-C reaches the child by itself; what is sent to us alone is passed on.
 int run_child(std::vector<std::string> command) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   struct sigaction forward {};

@@ -86,7 +86,7 @@ TEST(Baseline, ReadsWhatItWrote) {
 }
 
 TEST(Baseline, ErrorsNameTheLine) {
-  const auto error = [](std::string text) {
+  const auto error = [](const std::string& text) {
     const auto read = parse_baseline(text);
     return read.ok() ? "none" : read.error().to_string();
   };

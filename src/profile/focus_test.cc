@@ -19,6 +19,7 @@ Focus focus(const Profile& profile, std::string_view method_name) {
 
 std::vector<std::string> lines(const Profile& profile, const std::vector<Neighbour>& neighbours) {
   std::vector<std::string> result;
+  result.reserve(neighbours.size());
   for (const Neighbour& n : neighbours) {
     result.push_back(profile.display_name(n.method) + " calls " + std::to_string(n.calls) + " total " +
                      std::to_string(n.total.of(Metric::kBytecodes)));

@@ -155,7 +155,7 @@ class Ingest {
 
   // Of "libjvm.so+0x8a3f20".
   std::string function_name(const arena::MethodEntry& entry) {
-    const std::string recorded = printable(entry.name);
+    std::string recorded = printable(entry.name);
     const std::size_t plus = recorded.rfind("+0x");
     if (plus == std::string::npos) return recorded;
     return symbols_.name_of(printable(entry.descriptor), std::strtoull(recorded.c_str() + plus + 1, nullptr, 16));

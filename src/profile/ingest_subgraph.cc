@@ -206,7 +206,7 @@ Subgraph subgraph_of(const arena::Summary& summary) {
 }
 
 std::uint64_t RootCalls::time_at(double part) const {
-  const auto wanted = static_cast<std::uint64_t>(static_cast<double>(timed) * part + 0.5);
+  const auto wanted = static_cast<std::uint64_t>(std::llround(static_cast<double>(timed) * part));
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     seen += buckets[i];

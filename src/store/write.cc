@@ -20,7 +20,6 @@
 namespace sonde::store {
 namespace {
 
-using profile::CallTree;
 using profile::Profile;
 
 Error io_error(const std::filesystem::path& path, const std::string& action) {

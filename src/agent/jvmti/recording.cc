@@ -69,7 +69,7 @@ Result<std::unique_ptr<Recording>> Recording::create(const Jvm& jvm, Options opt
   return recording;
 }
 
-Kind& Recording::add(std::unique_ptr<Kind> kind) { return *kinds_.emplace_back(std::move(kind)).kind; }
+Kind& Recording::add(std::unique_ptr<Kind> kind) { return *kinds_.emplace_back(Entry{std::move(kind)}).kind; }
 
 Kind* Recording::find(std::string_view name) const {
   const auto found = std::ranges::find(kinds_, name, [](const Entry& entry) { return entry.kind->name(); });

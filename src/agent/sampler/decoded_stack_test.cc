@@ -13,7 +13,6 @@ namespace sonde::agent {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 
 using Numbers = std::vector<std::uint64_t>;

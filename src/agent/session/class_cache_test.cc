@@ -165,7 +165,7 @@ class CachedInstrumenterTest : public ClassCacheTest {
   }
 
   // What a recording makes of the classes, and what it is told of their methods.
-  Recorded record(const std::vector<int>& which, Options options = {}) {
+  Recorded record(const std::vector<int>& which, const Options& options = {}) {
     const std::string arena_path = (folder_ / "arena").string();
     Recorded result;
     {

@@ -58,6 +58,7 @@ TEST_F(HotTablesTest, AreWhatSortingEverythingWouldGive) {
     tables_.count_edge(SampleTreeKind::kCpu, method, method + 1);
   }
   std::vector<std::uint64_t> sorted;
+  sorted.reserve(truth.size());
   for (const auto& [method, count] : truth) sorted.push_back(count);
   std::ranges::sort(sorted, std::greater());
   const arena::Reader::Hot found = hot(SampleTreeKind::kCpu);

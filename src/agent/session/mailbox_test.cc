@@ -43,6 +43,7 @@ class Doubler {
 TEST(Mailbox, GivesEachAskerItsOwnAnswer) {
   Doubler doubler(10s);
   std::vector<std::thread> askers;
+  askers.reserve(4);
   std::atomic<int> wrong = 0;
   for (int asker = 0; asker < 4; ++asker) {
     askers.emplace_back([&, asker] {
@@ -72,6 +73,7 @@ TEST(Mailbox, ClosesIfAnAnswerTakesTooLong) {
 TEST(Mailbox, LetsThoseGoThatWaitForTheirTurn) {
   Doubler doubler(40ms, 400ms);
   std::vector<std::thread> askers;
+  askers.reserve(4);
   std::atomic<int> unanswered = 0;
   for (int i = 0; i < 4; ++i) askers.emplace_back([&] { unanswered += doubler.ask(1) ? 0 : 1; });
   for (std::thread& asker : askers) asker.join();

@@ -64,7 +64,7 @@ class SampleTrees {
   // Remembers when a node was sampled. False if the timeline has its share of the arena: a half.
   bool add_to_timeline(const arena::SampleNode* node, std::uint64_t since_start_ns);
 
-  [[nodiscard]] std::uint64_t memory_bytes() const { return table_.size() * sizeof table_[0] + hot_.memory_bytes(); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return table_.size() * sizeof(void*) + hot_.memory_bytes(); }
 
  private:
   static constexpr std::uint64_t kNodesChunk = 64 << 10;

@@ -12,8 +12,10 @@ sonde_page_end:
   .byte 0
   .previous
 )");
+// NOLINTBEGIN(readability-identifier-naming): these are names of the assembler
 extern "C" const char sonde_page[];
 extern "C" const char sonde_page_end[];
+// NOLINTEND(readability-identifier-naming)
 #endif
 
 namespace sonde::format::html {

@@ -201,7 +201,7 @@ std::vector<profile::MetricInfo> metrics_of_both(const profile::Profile& profile
     }
   }
   const auto work = profile::common_metric_of_work(profile, other != nullptr ? *other : profile);
-  std::ranges::stable_partition(metrics, [&](const profile::MetricInfo& m) { return m.metric != work; });
+  std::stable_partition(metrics.begin(), metrics.end(), [&](const profile::MetricInfo& m) { return m.metric != work; });
   return metrics;
 }
 

@@ -19,7 +19,8 @@ class Writer {
       : profile_(profile), types_(profile::metrics_of(profile)), order_(profile), sink_(sink) {
     // What says most comes first.
     const auto work = profile::metric_of_work(profile);
-    std::ranges::stable_partition(types_, [&](const profile::MetricInfo& type) { return type.metric == work; });
+    std::stable_partition(types_.begin(), types_.end(),
+                          [&](const profile::MetricInfo& type) { return type.metric == work; });
   }
 
   bool run() {
