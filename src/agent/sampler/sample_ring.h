@@ -69,11 +69,12 @@ class SampleRing {
     written_.store(expected + size, std::memory_order_release);
   }
 
-  // [agent] Calls use(const RawSample&) for each sample in order.
+  // [agent] Calls use(const RawSample&) for each sample in order, and tells how much of the ring they took.
   template <typename Use>
-  void drain(const Use& use) {
+  std::uint64_t drain(const Use& use) {
     std::uint64_t written = written_.load(std::memory_order_acquire);  // pairs with publish()
     std::uint64_t read = read_.load(std::memory_order_relaxed);
+    const std::uint64_t found = written - read;
     while (read < written) {
       const RawSample* sample = at(read);
       if (sample->size == 0) {
@@ -84,12 +85,13 @@ class SampleRing {
       read += sample->size;
       read_.store(read, std::memory_order_release);  // pairs with try_reserve()
     }
-    if (read % kSize == 0) return;
+    if (read % kSize == 0) return found;
     touched_ = std::max(touched_, read % kSize);
     const std::uint64_t front = (read / kSize + 1) * kSize;
     if (written_.compare_exchange_strong(written, front, std::memory_order_relaxed)) {
       read_.store(front, std::memory_order_release);
     }
+    return found;
   }
 
   // [agent] How much of the memory was used so far.

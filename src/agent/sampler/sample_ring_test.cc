@@ -70,6 +70,16 @@ TEST(SampleRing, ThreadThatIsVisitedOftenTouchesLittleMemory) {
   EXPECT_LT(ring.touched(), 4096U);
 }
 
+TEST(SampleRing, TellsHowFullItWas) {
+  SampleRing ring;
+  ASSERT_TRUE(ring.map());
+  const auto ignore = [](const RawSample&) {};
+  EXPECT_EQ(ring.drain(ignore), 0U);
+  for (std::uint64_t number = 0; number < 10; ++number) ASSERT_TRUE(write(ring, number, 100));
+  EXPECT_EQ(ring.drain(ignore), 10 * (sizeof(RawSample) + 100 * sizeof(RawFrame)));
+  EXPECT_EQ(ring.drain(ignore), 0U);
+}
+
 TEST(SampleRing, ReaderAndWriterMayMeetAnywhere) {
   SampleRing ring;
   ASSERT_TRUE(ring.map());

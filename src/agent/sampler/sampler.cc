@@ -16,6 +16,7 @@ namespace sonde::agent {
 namespace {
 
 constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kSoon = 5 * kMillisecond;
 constexpr std::uint64_t kInternalThreadsEvery = 200 * kMillisecond;
 
 // How the kernel calls a thread, at most 15 characters: "GC Thread#0".
@@ -158,20 +159,21 @@ void Sampler::end_slot(ThreadSlot& slot) {
 
 void Sampler::decode_until_stopped() {
   if (jvm_.on_own_thread != nullptr) jvm_.on_own_thread();
-  // A ring holds thousands of samples, or dozens with copies of the stack. The more at once, the more of what decoding
-  // needs is in the processor's caches already.
+  // A ring holds thousands of samples, or dozens of deep stacks and copies of native ones. The more samples at once,
+  // the more of what decoding needs is in the processor's caches already.
   const std::uint64_t interval = options_.cpu_interval_ns != 0 ? options_.cpu_interval_ns : options_.wall_interval_ns;
-  const std::uint64_t least = jvm_.native != nullptr ? 5 * kMillisecond : 20 * kMillisecond;
+  const std::uint64_t least = jvm_.native != nullptr ? kSoon : 20 * kMillisecond;
   const std::uint64_t period = std::clamp(interval * 20, least, 50 * kMillisecond);
   std::uint64_t internal_threads_at = 0;
+  std::uint64_t fullest = 0;
   do {
-    drain();
+    fullest = drain();
     if (const std::uint64_t now = monotonic_ns(); now >= internal_threads_at) {
       find_internal_threads();
       update_info();
       internal_threads_at = now + kInternalThreadsEvery;
     }
-  } while (wait_.until(monotonic_ns() + period));
+  } while (wait_.until(monotonic_ns() + (fullest > SampleRing::kSize / 4 ? kSoon : period)));
   if (jvm_.off_own_thread != nullptr) jvm_.off_own_thread();
 }
 

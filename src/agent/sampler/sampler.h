@@ -70,12 +70,12 @@ class Sampler {
   void thread_ended(pid_t tid);
   void current_thread_ended();
 
-  // Brings everything that was sampled into the trees.
-  void drain();
+  // Brings everything that was sampled into the trees, and tells how full the fullest ring was, in bytes.
+  std::uint64_t drain();
 
  private:
   void decode_until_stopped();
-  void drain_slot(ThreadSlot& slot);
+  std::uint64_t drain_slot(ThreadSlot& slot);
   void find_stack(ThreadSlot& slot);
   void count_idle(ThreadSlot& slot);
   void add(ThreadSlot& slot, const RawSample& sample);

@@ -24,13 +24,15 @@ Failure failure_of(WalkError error) {
 
 }  // namespace
 
-void Sampler::drain() {
+std::uint64_t Sampler::drain() {
   const std::lock_guard lock(decoding_);
-  slots_.for_each_marked([&](ThreadSlot& slot) { drain_slot(slot); });
+  std::uint64_t fullest = 0;
+  slots_.for_each_marked([&](ThreadSlot& slot) { fullest = std::max(fullest, drain_slot(slot)); });
+  return fullest;
 }
 
-void Sampler::drain_slot(ThreadSlot& slot) {
-  slot.ring.drain([&](const RawSample& sample) { add(slot, sample); });
+std::uint64_t Sampler::drain_slot(ThreadSlot& slot) {
+  const std::uint64_t found = slot.ring.drain([&](const RawSample& sample) { add(slot, sample); });
   if (const std::uint64_t dropped = slot.dropped.exchange(0, std::memory_order_relaxed); dropped != 0) {
     arena_.count(Counter::kSamplesDropped, dropped);
   }
@@ -38,9 +40,11 @@ void Sampler::drain_slot(ThreadSlot& slot) {
   if (slot.seen_sp.load(std::memory_order_relaxed) != 0 && slot.stack_high == 0) find_stack(slot);
   const std::lock_guard lock(slots_mutex_);
   count_idle(slot);
-  if (slot.state != ThreadSlot::State::kEnded) return;
-  ended_cpu_ns_ += slot.cpu_ns;
-  slots_.release(slot);
+  if (slot.state == ThreadSlot::State::kEnded) {
+    ended_cpu_ns_ += slot.cpu_ns;
+    slots_.release(slot);
+  }
+  return found;
 }
 
 // Visits that found the thread where its last sample was.
