@@ -37,7 +37,7 @@ def main():
         for i in range(1, arguments.times + 1):
             recording = pathlib.Path(folder) / f"{i}.sonde"
             try:
-                _, file = profiles.run_sonde(arguments.sonde.resolve(), command, recording, arguments.mode)
+                _, file = profiles.run_sonde(arguments.sonde.resolve(), command, recording, ["--mode", arguments.mode])
                 profile = compare.load(file, prefixes, threads)
             except (RunFailed, compare.UnusableProfile) as error:
                 print(f"run {i}: {error}", file=sys.stderr)

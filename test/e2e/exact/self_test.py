@@ -21,6 +21,8 @@ import os, pathlib, re, shutil, subprocess, sys
 spoil = os.environ.get("SPOIL", "")
 if sys.argv[1] == "run":
     out, java = sys.argv[sys.argv.index("-o") + 1], sys.argv[sys.argv.index("--") + 1:]
+    if sys.argv[2:sys.argv.index("-o")] != ["--mode", "exact"]:
+        sys.exit("other options than the real one is called with")
     java = [word for word in java if not re.match("-X(int|comp|X:.*Compil|X:Tiered.*)", word)]
     agent = "-agentpath:{oracle}=out=" + out + ";include=app/"
     code = subprocess.run([java[0], "-Xint", agent, *java[1:]]).returncode
