@@ -61,9 +61,7 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
 }
 
 // Roots run bare from when there is one, and what they take counts in the last quarter of that time.
-std::chrono::nanoseconds quarter_of_bare(const Subgraph& s) {
-  return std::chrono::nanoseconds(s.options.subgraph.bare_ns / 4);
-}
+std::chrono::nanoseconds quarter_of_bare(const Subgraph& s) { return std::chrono::nanoseconds(s.settling.period_ns()); }
 
 void end_phase(Subgraph& s, JNIEnv* jni, std::unique_lock<std::mutex>& lock) {
   s.phase_end += quarter_of_bare(s);

@@ -17,6 +17,8 @@ class Settling {
   // `most_ns`: how much longer than the least it may take.
   Settling(std::uint64_t period_ns, std::uint64_t most_ns) : period_ns_(period_ns), most_ns_(most_ns) {}
 
+  [[nodiscard]] std::uint64_t period_ns() const { return period_ns_; }
+
   // A period is over. `compiled_ns`: for how long the JVM's compilers have worked so far; 0 always if it does not tell.
   bool has_settled(std::uint64_t compiled_ns) {
     const bool has_rested = compiled_ns - compiled_ns_ < period_ns_ / kRestIsLessThan;

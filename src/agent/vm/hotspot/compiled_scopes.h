@@ -25,10 +25,8 @@ struct Scope {
 };
 
 struct CompiledMethod {
-  using Scopes = std::unordered_map<std::int32_t, Scope>;
-
-  std::vector<PcScope> pcs;  // in the order of offsets
-  Scopes scopes;             // that somebody asked for
+  std::vector<PcScope> pcs;                        // in the order of offsets
+  std::unordered_map<std::int32_t, Scope> scopes;  // by their place, those that somebody asked for
 
   // The first description at or behind an offset: that of a call is at its return address, that of other instructions
   // at their end.
@@ -36,6 +34,10 @@ struct CompiledMethod {
     const auto found = std::lower_bound(pcs.begin(), pcs.end(), pc_offset,
                                         [](const PcScope& pc, std::int32_t offset) { return pc.pc_offset < offset; });
     return found == pcs.end() ? 0 : found->scope;
+  }
+  [[nodiscard]] const Scope* find(std::int32_t place) const {
+    const auto found = scopes.find(place);
+    return found == scopes.end() ? nullptr : &found->second;
   }
 };
 
@@ -56,9 +58,9 @@ class CompiledMethods {
     method.pcs = std::move(pcs);
     return method;
   }
-  CompiledMethod::Scopes::const_iterator add_scope(CompiledMethod& method, std::int32_t place, const Scope& scope) {
+  void add_scope(CompiledMethod& method, std::int32_t place, const Scope& scope) {
     bytes_ += kBytesOfScope;  // room is made when a method comes: `method` must not go
-    return method.scopes.insert_or_assign(place, scope).first;
+    method.scopes.emplace(place, scope);
   }
   [[nodiscard]] std::uint64_t memory_bytes() const { return bytes_; }
 

@@ -29,8 +29,10 @@ TEST(CompiledScopesTest, MethodsAreFoundByCompileId) {
   methods.add_scope(added, 7, {.frame = {.method_id = 5, .line = 10, .bci = 2}, .caller = 9});
   methods.add(4, {});
   ASSERT_EQ(methods.find(3), &added);
-  EXPECT_EQ(methods.find(3)->scopes.at(7).frame.method_id, 5u);
-  EXPECT_TRUE(methods.find(4)->scopes.empty());
+  ASSERT_NE(added.find(7), nullptr);
+  EXPECT_EQ(added.find(7)->frame.method_id, 5u);
+  EXPECT_EQ(added.find(9), nullptr) << "nobody asked for it yet";
+  EXPECT_EQ(methods.find(4)->find(7), nullptr);
 }
 
 TEST(CompiledScopesTest, MemoryIsBounded) {

@@ -48,6 +48,11 @@ Scopes scopes_of(const Layout& layout, std::uint64_t nmethod) {
   return scopes;
 }
 
+// Number 0 if the method is not known.
+StackFrame frame_in(const MethodTable::Entry& method, std::int32_t bci) {
+  return {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)};
+}
+
 std::vector<PcScope> read_pcs(const Scopes& scopes) {
   if (scopes.pcs_end <= scopes.pcs || scopes.pcs_end - scopes.pcs > kLargestPcs) return {};
   std::vector<PcDesc> descs((scopes.pcs_end - scopes.pcs) / sizeof(PcDesc));
@@ -95,6 +100,10 @@ StackFrame HotspotDecoder::unloaded() {
   return {.method_id = names_.id_of_pseudo("[unloaded code]"), .line = 0, .bci = 0};
 }
 
+StackFrame HotspotDecoder::known_or_unloaded(const StackFrame& frame) {
+  return frame.method_id != 0 ? frame : unloaded();
+}
+
 // `top`: the sample whose innermost frame this is; null for other frames.
 void HotspotDecoder::decode_interpreted(const RawFrame& frame, const RawSample* top, std::vector<StackFrame>& frames) {
   const bool is_logged = frame.kind() == FrameKind::kLogged;
@@ -104,8 +113,7 @@ void HotspotDecoder::decode_interpreted(const RawFrame& frame, const RawSample* 
   if (method.id == 0) return frames.push_back(unloaded());
   std::int32_t bci = top != nullptr ? method.bci_of(top->top_bcp) : -1;
   if (bci < 0) bci = method.bci_of(frame.value());
-  frames.push_back(
-      {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)});
+  frames.push_back(frame_in(method, bci));
 }
 
 const std::vector<StackFrame>& HotspotDecoder::compiled(const Place& place) {
@@ -139,17 +147,20 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   std::vector<StackFrame> frames;
   std::int32_t at = method->scope_at(static_cast<std::int32_t>(place.pc - cache_.code_begin(nmethod)));
   for (int i = 0; at > 0 && i < kMaxInlined; ++i) {
-    CompiledMethod::Scopes::const_iterator known = method->scopes.find(at);
-    if (known == method->scopes.end()) {
-      const std::optional<Scope> scope = read_scope(nmethod, at);
-      if (!scope || nmethod_of(place) != nmethod) break;
-      known = compiled_methods_.add_scope(*method, at, *scope);
+    const Scope* scope = method->find(at);
+    std::optional<Scope> read;
+    if (scope == nullptr) {
+      read = read_scope(nmethod, at);
+      if (!read || nmethod_of(place) != nmethod) break;
+      scope = &*read;
+      // One whose method is not known is read again at the next place: each of them is to count as lost.
+      if (read->frame.method_id != 0) compiled_methods_.add_scope(*method, at, *read);
     }
-    frames.push_back(known->second.frame);
-    at = known->second.caller;
+    frames.push_back(known_or_unloaded(scope->frame));
+    at = scope->caller;
   }
   // Native wrappers, and instructions nothing is known of.
-  if (frames.empty()) frames.push_back(frame_of(cache_.method(nmethod), -1));
+  if (frames.empty()) frames.push_back(known_or_unloaded(frame_in(methods_.find(cache_.method(nmethod)), -1)));
   return frames;
 }
 
@@ -165,14 +176,8 @@ std::optional<Scope> HotspotDecoder::read_scope(std::uint64_t nmethod, std::int3
   if (!caller || !index || !bci || *index == 0) return {};
   const auto method = read_value<std::uint64_t>(scopes.metadata + (std::uint64_t{*index} - 1) * 8);
   if (!method) return {};
-  return Scope{.frame = frame_of(*method, static_cast<std::int32_t>(*bci) - 1),
+  return Scope{.frame = frame_in(methods_.find(*method), static_cast<std::int32_t>(*bci) - 1),
                .caller = static_cast<std::int32_t>(*caller)};
-}
-
-StackFrame HotspotDecoder::frame_of(std::uint64_t method_address, std::int32_t bci) {
-  const MethodTable::Entry& method = methods_.find(method_address);
-  if (method.id == 0) return unloaded();
-  return {.method_id = method.id, .line = method.line_of(bci), .bci = static_cast<std::uint16_t>(bci < 0 ? 0 : bci)};
 }
 
 }  // namespace sonde::agent::hotspot

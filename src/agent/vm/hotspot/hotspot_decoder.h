@@ -51,7 +51,7 @@ class HotspotDecoder final : public StackDecoder {
   std::vector<StackFrame> read_scopes(const Place& place);
   std::optional<Scope> read_scope(std::uint64_t nmethod, std::int32_t at);
   [[nodiscard]] std::uint64_t nmethod_of(const Place& place) const;
-  StackFrame frame_of(std::uint64_t method_address, std::int32_t bci);
+  StackFrame known_or_unloaded(const StackFrame& frame);
   [[nodiscard]] std::string stub_name(std::uint64_t pc) const;
   StackFrame unloaded();
 
