@@ -71,6 +71,7 @@ TEST(Modes, RootsMayRunBareForAWhile) {
   EXPECT_EQ(times("subgraph:root=A.b,bare=1500ms"), "1500000000 0");  // as long as they said
   EXPECT_EQ(times("subgraph:root=A.b,bare=off"), "0 0");
   EXPECT_EQ(times("subgraph:root=A.b"), "7 8");
+  EXPECT_EQ(parse_modes("subgraph:root=A.b,ahead=2").error().message, "ahead is one of near, far, off, not `2`");
   EXPECT_EQ(parse_modes("subgraph:root=A.b,bare=4").error().message,
             "bare is one of auto, off or a time such as 2s, not `4`");
 }

@@ -24,6 +24,7 @@ const std::vector<Setting>& settings() {
       {"jdk", &SubgraphMode::jdk, {"off", "follow", "on"}},
       {"bytecodes", &SubgraphMode::bytecodes, {"on", "off"}},
       {.name = "bare", .value = &SubgraphMode::bare, .choices = {"auto", "off"}, .may_be_time = true},
+      {"ahead", &SubgraphMode::ahead, {"near", "far", "off"}},
       {"wait", &SubgraphMode::wait, {"on", "off"}},
   };
   return all;
@@ -55,8 +56,9 @@ Result<void> set(SubgraphMode& mode, std::string_view text) {
     mode.*setting.value = value;
     return {};
   }
-  return invalid("`" + std::string(name) +
-                 "` is no setting of mode subgraph; there are root, scheme, time, jdk, bytecodes, bare and wait");
+  return invalid(
+      "`" + std::string(name) +
+      "` is no setting of mode subgraph; there are root, scheme, time, jdk, bytecodes, bare, ahead and wait");
 }
 
 BareTime time_of(const SubgraphMode& mode, const BareTime& if_not_said) {
@@ -111,6 +113,7 @@ std::vector<std::pair<std::string, std::string>> settings_for_agent(const Subgra
   const BareTime time = time_of(mode, bare);
   settings.emplace_back("subgraph-bare", std::to_string(time.ns));
   settings.emplace_back("subgraph-settle", std::to_string(time.settle_ns));
+  settings.emplace_back("subgraph-ahead", mode.ahead);
   settings.emplace_back("subgraph-wait", mode.wait == "on" ? "1" : "0");
   return settings;
 }

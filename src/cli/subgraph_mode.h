@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--mode subgraph:root=PATTERN[,root=…][,scheme=a|b][,time=wall|cpu|off][,jdk=off|follow|on][,bytecodes=on]
-// [,bare=TIME|off][,wait=off]` and `--mode region:PATTERN`: what is to be measured.
+// [,bare=TIME|off][,ahead=far|off][,wait=off]` and `--mode region:PATTERN`: what is to be measured.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct SubgraphMode {
   std::string jdk = "off";
   std::string bytecodes = "off";
   std::string bare = "auto";
+  std::string ahead = "near";
   std::string wait = "on";
 
   [[nodiscard]] std::string name() const { return scheme == "region" ? scheme : "subgraph"; }

@@ -19,19 +19,46 @@ namespace {
 constexpr jint kWithoutCode = 0x0100 | 0x0400;  // native, abstract
 constexpr jint kNotVirtual = 0x0002 | 0x0008;   // private, static
 
+// How far Ahead::kNear goes: so many calls deep, by calls that are made this part as often as the most frequent one.
+constexpr std::uint32_t kNear = 2;
+constexpr std::uint64_t kFrequent = 2;
+
 std::string_view without_package(std::string_view class_name) { return class_name.substr(class_name.rfind('/') + 1); }
 
+bool is_bound(Opcode opcode) { return opcode == Opcode::invokestatic || opcode == Opcode::invokespecial; }
+
 // The constant pool of a class as the JVM gives it, in class file form.
-std::vector<std::uint8_t> pool_of(jvmtiEnv* jvmti, jclass cls) {
-  jint count = 0;
-  jint size = 0;
-  unsigned char* bytes = nullptr;
-  if (jvmti->GetConstantPool(cls, &count, &size, &bytes) != JVMTI_ERROR_NONE) return {};
-  std::vector<std::uint8_t> pool(2 + static_cast<std::size_t>(size));
-  store_u2(pool.data(), static_cast<std::uint16_t>(count));
-  std::copy(bytes, bytes + size, pool.begin() + 2);
-  jvmti->Deallocate(bytes);
-  return pool;
+struct PoolOfClass {
+  PoolOfClass(JNIEnv* jni, jvmtiEnv* jvmti, jclass cls) {
+    jint count = 0;
+    jint size = 0;
+    unsigned char* given = nullptr;
+    if (cls == nullptr || jvmti->GetConstantPool(cls, &count, &size, &given) != JVMTI_ERROR_NONE) return;
+    bytes.resize(2 + static_cast<std::size_t>(size));
+    store_u2(bytes.data(), static_cast<std::uint16_t>(count));
+    std::copy(given, given + size, bytes.begin() + 2);
+    jvmti->Deallocate(given);
+    jni->DeleteLocalRef(cls);
+    ByteReader reader(bytes);
+    is_readable = pool.parse(bytes, reader).ok();
+  }
+
+  std::vector<std::uint8_t> bytes;
+  classfile::ConstantPool pool;
+  bool is_readable = false;
+};
+
+// use(Instruction, NamedMethod) for each call in the code of a method of this class.
+template <typename Use>
+void for_each_call(const PoolOfClass& of, Bytes code, Use&& use) {
+  for (std::uint32_t pc = 0; of.is_readable && pc < code.size();) {
+    const classfile::Instruction insn(code.data(), pc);
+    pc = insn.next_pc().value();
+    if (!classfile::is_invoke(insn.opcode())) continue;
+    const classfile::MemberRef callee = of.pool.member(insn.pool_index());
+    if (callee.name == "<init>" && callee.class_name == "java/lang/Object") continue;
+    use(insn, NamedMethod{std::string(callee.class_name), std::string(callee.name), std::string(callee.descriptor)});
+  }
 }
 
 std::vector<std::uint8_t> bytecodes_of(jvmtiEnv* jvmti, jmethodID method) {
@@ -44,6 +71,12 @@ std::vector<std::uint8_t> bytecodes_of(jvmtiEnv* jvmti, jmethodID method) {
 }
 
 }  // namespace
+
+std::optional<hotspot::CallProfiles> SubgraphReveal::find_profiles(const SubgraphOptions& options) {
+  if (options.ahead == Ahead::kOff || options.scheme != arena::SubgraphScheme::kLazy) return std::nullopt;
+  auto found = hotspot::CallProfiles::find(hotspot::VmStructs::load());
+  return found.ok() ? std::optional(*found) : std::nullopt;
+}
 
 bool SubgraphReveal::may_have_roots(std::string_view class_name) const {
   const std::string_view simple = without_package(class_name);
@@ -62,6 +95,8 @@ void SubgraphReveal::find_roots(JNIEnv* jni) {
 
 void SubgraphReveal::go_beyond_roots(JNIEnv* jni) {
   goes_beyond_roots_ = true;
+  // They have run since they were changed.
+  for (const ClassKey key : remembered_) remember_calls_of(jni, key);
   expand(jni);
 }
 
@@ -74,8 +109,8 @@ void SubgraphReveal::find_roots_in(JNIEnv* jni, ClassKey key) {
       if (!method_matches(pattern, name, method.name)) continue;
       found_roots_.insert(pattern);
       if (plan_.select(key, method.name, method.descriptor, SubgraphRole::kRoot)) {
-        mark(key);
-        to_expand_.push_back({key, method.id});
+        mark(jni, key);
+        to_expand_.push_back({key, method.id, 0});
       }
     }
   }
@@ -126,11 +161,12 @@ void SubgraphReveal::meet(JNIEnv* jni, std::uint32_t site, jclass receiver) {
     for (const NamedMethod& method : call.made) call_any(jni, method);
   } else if (key != 0) {
     call_on(jni, key, call.callee);
-  } else if (call.opcode == Opcode::invokestatic || call.opcode == Opcode::invokespecial) {
+  } else if (is_bound(call.opcode)) {
     call_bound(jni, call.callee);
   } else if (call.kind == instrument::CallSites::Kind::kBound) {
     call_any(jni, call.callee);
   }
+  expand(jni);
 }
 
 void SubgraphReveal::meet(JNIEnv* jni, jmethodID method, jclass receiver) {
@@ -149,6 +185,7 @@ void SubgraphReveal::meet(JNIEnv* jni, jmethodID method, jclass receiver) {
   }
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(name));
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(descriptor));
+  expand(jni);
 }
 
 std::vector<ClassKey> SubgraphReveal::take_changed() {
@@ -182,12 +219,16 @@ void SubgraphReveal::select(JNIEnv* jni, const LoadedClasses::Found& found) {
   if (!filter.accepts(cls.name, found.method->name)) return;
   if (cls.is_of_jdk && options_.subgraph.jdk == JdkMethods::kOpaque) return;
   const bool is_measured = !cls.is_of_jdk || options_.subgraph.jdk == JdkMethods::kMeasured;
-  if (plan_.select(found.cls, found.method->name, found.method->descriptor,
-                   is_measured ? SubgraphRole::kInner : SubgraphRole::kFollowed)) {
-    mark(found.cls);
-    to_expand_.push_back({found.cls, found.method->id});
+  const bool is_new = plan_.select(found.cls, found.method->name, found.method->descriptor,
+                                   is_measured ? SubgraphRole::kInner : SubgraphRole::kFollowed);
+  if (is_new) mark(jni, found.cls);
+  if (levels_ahead_ == 0) {
+    // It may be known ahead, but what it calls is so only to some depth.
+    if (met_.insert(found.method->id).second) to_expand_.push_back({found.cls, found.method->id, 0});
+    wait_for(found.cls);
+  } else if (is_new && (levels_ahead_ < kNear || options_.subgraph.ahead == Ahead::kFar)) {
+    to_expand_.push_back({found.cls, found.method->id, levels_ahead_});
   }
-  wait_for(found.cls);
 }
 
 void SubgraphReveal::call_bound(JNIEnv* jni, const NamedMethod& method) {
@@ -257,29 +298,59 @@ void SubgraphReveal::call_any(JNIEnv* jni, ClassKey owner, std::string_view name
 }
 
 void SubgraphReveal::call_callees_of(JNIEnv* jni, ClassKey cls, jmethodID method) {
-  const jclass reference = classes_.reference(jni, cls);
-  if (reference == nullptr) return;
-  const std::vector<std::uint8_t> pool_bytes = pool_of(jvmti_, reference);
-  const std::vector<std::uint8_t> code = bytecodes_of(jvmti_, method);
-  jni->DeleteLocalRef(reference);
-  ByteReader reader(pool_bytes);
-  classfile::ConstantPool pool;
-  if (!pool.parse(pool_bytes, reader).ok()) return;
-  for (std::uint32_t pc = 0; pc < code.size();) {
-    const classfile::Instruction insn(code.data(), pc);
-    pc = insn.next_pc().value();
-    if (insn.opcode() == Opcode::invokedynamic) call_lambdas_of(jni, cls, method);
-    if (!classfile::is_invoke(insn.opcode()) || insn.opcode() == Opcode::invokedynamic) continue;
-    const classfile::MemberRef callee = pool.member(insn.pool_index());
-    if (callee.name == "<init>" && callee.class_name == "java/lang/Object") continue;
-    const NamedMethod named{std::string(callee.class_name), std::string(callee.name), std::string(callee.descriptor)};
-    const bool is_bound = insn.opcode() == Opcode::invokestatic || insn.opcode() == Opcode::invokespecial;
-    if (is_bound) {
-      call_bound(jni, named);
+  const PoolOfClass pool(jni, jvmti_, classes_.reference(jni, cls));
+  for_each_call(pool, bytecodes_of(jvmti_, method), [&](classfile::Instruction call, const NamedMethod& callee) {
+    if (call.opcode() == Opcode::invokedynamic) {
+      call_lambdas_of(jni, cls, method);
+    } else if (is_bound(call.opcode())) {
+      call_bound(jni, callee);
     } else {
-      call_any(jni, named);
+      call_any(jni, callee);
+    }
+  });
+}
+
+void SubgraphReveal::mark(JNIEnv* jni, ClassKey key) {
+  changed_.insert(key);
+  if (profiles_ && remembered_.insert(key).second) remember_calls_of(jni, key);
+}
+
+void SubgraphReveal::remember_calls_of(JNIEnv* jni, ClassKey cls) {
+  const PoolOfClass pool(jni, jvmti_, classes_.reference(jni, cls));
+  for (const DeclaredMethod& method : classes_.methods_of(jni, cls)) {
+    if ((method.access_flags & kWithoutCode) != 0) continue;
+    const std::vector<std::uint8_t> code = bytecodes_of(jvmti_, method.id);
+    const auto calls = profiles_->calls_of(reinterpret_cast<std::uint64_t>(method.id), code);
+    if (calls.empty()) continue;
+    const std::uint64_t most = std::ranges::max(calls, {}, &hotspot::ProfiledCall::count).count;
+    const std::uint64_t least = options_.subgraph.ahead == Ahead::kFar ? 1 : most / kFrequent;
+    std::vector<KnownCall> known;
+    for_each_call(pool, code, [&](classfile::Instruction call, NamedMethod callee) {
+      const auto profiled = std::ranges::find(calls, call.pc(), &hotspot::ProfiledCall::pc);
+      if (profiled == calls.end() || profiled->count < least || call.opcode() == Opcode::invokedynamic) return;
+      std::vector<std::string> receivers;
+      for (const auto& [receiver, count] : profiled->receivers) {
+        if (count >= least) receivers.push_back(profiles_->class_name(receiver));
+      }
+      known.push_back({std::move(callee), is_bound(call.opcode()), std::move(receivers)});
+    });
+    known_calls_[method.id] = std::move(known);
+  }
+}
+
+void SubgraphReveal::call_known_of(JNIEnv* jni, const Selected& caller) {
+  const auto known = known_calls_.find(caller.method);
+  if (known == known_calls_.end()) return;
+  const std::vector<KnownCall> calls = std::move(known->second);
+  known_calls_.erase(known);
+  levels_ahead_ = caller.levels_ahead + 1;
+  for (const KnownCall& call : calls) {
+    if (call.is_bound) call_bound(jni, call.callee);
+    for (const std::string& receiver : call.receivers) {
+      for (const ClassKey key : classes_.named(receiver)) call_on(jni, key, call.callee);
     }
   }
+  levels_ahead_ = 0;
 }
 
 void SubgraphReveal::call_lambdas_of(JNIEnv* jni, ClassKey cls, jmethodID method) {
@@ -292,12 +363,16 @@ void SubgraphReveal::call_lambdas_of(JNIEnv* jni, ClassKey cls, jmethodID method
   }
 }
 
-// The eager scheme goes on from what it selected until there is nothing new.
+// Goes on from what was selected until there is nothing new.
 void SubgraphReveal::expand(JNIEnv* jni) {
   while (goes_beyond_roots_ && !to_expand_.empty()) {
     const Selected next = to_expand_.back();
     to_expand_.pop_back();
-    if (is_eager()) call_callees_of(jni, next.cls, next.method);
+    if (is_eager()) {
+      call_callees_of(jni, next.cls, next.method);
+    } else {
+      call_known_of(jni, next);
+    }
   }
 }
 

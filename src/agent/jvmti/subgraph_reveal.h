@@ -7,12 +7,14 @@
 //   eager (A)  whatever may be reached from the roots, by class hierarchy analysis of the classes that are loaded
 //
 // The paper's scheme B takes all callees that a method may have when it is first entered; asking at the call leaves out
-// what is never called. Classes that are not loaded yet are waited for; with those that come later, overridden methods
-// are looked at again.
+// what is never called. Each change of classes stops the program, so what the JVM has seen a method call before goes
+// with it (SubgraphOptions::ahead). Classes that are not loaded yet are waited for; with those that come later,
+// overridden methods are looked at again.
 #pragma once
 
 #include <jvmti.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +24,7 @@
 #include "agent/jvmti/loaded_classes.h"
 #include "agent/session/options.h"
 #include "agent/session/subgraph_plan.h"
+#include "agent/vm/hotspot/call_profile.h"
 
 namespace sonde::agent {
 
@@ -32,6 +35,7 @@ class SubgraphReveal {
         plan_(plan),
         options_(options),
         classes_(jvmti),
+        profiles_(find_profiles(options.subgraph)),
         goes_beyond_roots_(!options.subgraph.begins_bare()) {}
 
   [[nodiscard]] LoadedClasses& classes() { return classes_; }
@@ -69,9 +73,15 @@ class SubgraphReveal {
     NamedMethod method;
     bool is_bound;
   };
+  struct KnownCall {
+    NamedMethod callee;
+    bool is_bound;
+    std::vector<std::string> receivers;  // names of their classes
+  };
   struct Selected {
     ClassKey cls;
     jmethodID method;
+    std::uint32_t levels_ahead;  // of what was met
   };
 
   void find_roots_in(JNIEnv* jni, ClassKey key);
@@ -80,7 +90,8 @@ class SubgraphReveal {
   void override_with(JNIEnv* jni, ClassKey cls);
   [[nodiscard]] bool is_eager() const { return options_.subgraph.scheme == arena::SubgraphScheme::kEager; }
   void select(JNIEnv* jni, const LoadedClasses::Found& found);
-  void mark(ClassKey key) { changed_.insert(key); }
+  // To be changed, which makes the JVM forget what it knew of the calls of all its methods.
+  void mark(JNIEnv* jni, ClassKey key);
   void wait_for(ClassKey key);
   // Statically bound: the class by its name.
   void call_bound(JNIEnv* jni, const NamedMethod& method);
@@ -97,15 +108,25 @@ class SubgraphReveal {
   // What a method calls, by its bytecode as the JVM has it: of classes that cannot be changed, and for the eager
   // scheme.
   void call_callees_of(JNIEnv* jni, ClassKey cls, jmethodID method);
+  // What it called before anybody looked, as far as the JVM knew.
+  void call_known_of(JNIEnv* jni, const Selected& caller);
+  void remember_calls_of(JNIEnv* jni, ClassKey cls);
   // The bodies of lambdas in a method, by javac's names for them: the JVM does not show what invokedynamic refers to.
   void call_lambdas_of(JNIEnv* jni, ClassKey cls, jmethodID method);
   void expand(JNIEnv* jni);
+
+  static std::optional<hotspot::CallProfiles> find_profiles(const SubgraphOptions& options);
 
   jvmtiEnv* jvmti_;
   SubgraphPlan& plan_;
   const Options& options_;
   LoadedClasses classes_;
+  std::optional<hotspot::CallProfiles> profiles_;
+  std::unordered_map<jmethodID, std::vector<KnownCall>> known_calls_;  // of methods that nobody has asked for
+  std::unordered_set<ClassKey> remembered_;                            // classes whose methods' calls were noted
+  std::unordered_set<jmethodID> met_;                                  // selected, and not only ahead
   bool goes_beyond_roots_;
+  std::uint32_t levels_ahead_ = 0;  // of what is being selected
   std::unordered_set<ClassKey> changed_;
   std::unordered_set<ClassKey> in_change_;
   Urgency urgency_ = Urgency::kNone;

@@ -30,7 +30,7 @@ class BatchCosts {
   // How long a pause should be. Where the part of it that no batch is spared is more, a quarter more than that part:
   // smaller batches would only be more of them.
   static constexpr std::uint64_t kPauseNs = 10'000'000;
-  static constexpr std::size_t kLeast = 50;  // classes of the first batch
+  static constexpr std::size_t kLeast = 8;  // classes of the first batch
   static constexpr std::size_t kMost = 256;
 
   // A batch of so many classes. `paused_ns`: for how long the program stood still.

@@ -37,6 +37,8 @@ bool set_subgraph(SubgraphOptions& options, const std::string& key, const std::s
     options.bare_ns = number(value);
   } else if (key == "subgraph-settle") {
     options.settle_ns = number(value);
+  } else if (key == "subgraph-ahead") {
+    options.ahead = value == "off" ? Ahead::kOff : value == "far" ? Ahead::kFar : Ahead::kNear;
   } else if (key == "subgraph-wait") {
     options.wait = value == "1";
   } else {

@@ -17,6 +17,14 @@ enum class JdkMethods : std::uint8_t {
   kMeasured,
 };
 
+// Which methods are instrumented together with one that is met, since the JVM has seen it call them before: each batch
+// stops the program, and they need none of their own.
+enum class Ahead : std::uint8_t {
+  kOff,
+  kNear,  // those it calls often, and what they call often
+  kFar,   // all, and all that these call, and so on: the fewest pauses, and the most methods that are not called
+};
+
 struct SubgraphOptions {
   std::vector<std::string> roots;  // patterns of methods; none: the mode is off
   arena::SubgraphScheme scheme = arena::SubgraphScheme::kLazy;
@@ -25,6 +33,7 @@ struct SubgraphOptions {
   bool bytecodes = false;
   std::uint64_t bare_ns = 0;    // for how long roots run bare at first: nothing below them is instrumented
   std::uint64_t settle_ns = 0;  // for how much longer they may, as long as the JVM compiles much
+  Ahead ahead = Ahead::kNear;   // of the lazy scheme
   bool wait = true;             // a thread waits until what it calls for the first time is instrumented
 
   [[nodiscard]] bool is_on() const { return !roots.empty(); }

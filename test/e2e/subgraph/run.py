@@ -10,6 +10,7 @@ Exit code 1: a case failed. 77: something needed is not built.
 """
 
 import argparse
+import collections
 import pathlib
 import sys
 
@@ -147,6 +148,23 @@ def bare(case):
             case.check(f"{mode}: charged {charged:.0f} ns for a call: {root}", 0.9 < charged / (root["bare_ns"] / root["bare"]) < 1.1)
 
 
+def ahead(case):
+    """A program that has run for a while: what the JVM has seen methods call is instrumented with them. Fewer batches, all calls."""
+    calls, threads, batches = 40000, 2, {}
+    for far in ("off", "near", "far"):
+        recording = case.run(f"subgraph:root=Subgraph.task,bare=250ms,ahead={far}", "Subgraph", threads, calls)
+        facts = case.check_status(recording)
+        root, batches[far] = facts["roots"][0], facts["batches"]
+        found = collections.Counter()
+        for row in recording.report()["rows"]:
+            found[f"{row['class'].removeprefix('app/')}.{row['method']}"] += row["self"]["calls"]
+        for name, (each, _) in INSIDE.items():
+            case.check(f"ahead={far}: {name}: {found[name]} of {root['calls']} calls",
+                       each * (root["calls"] - threads) <= found[name] <= each * root["calls"])
+    case.note = f"batches: {batches}"
+    case.check(case.note, 4 * batches["near"] < 3 * batches["off"] and 4 * batches["far"] < 3 * batches["off"])
+
+
 def threads(case):
     """64 threads, without and with times: not one call is lost."""
     calls = 100 if case.quick else 1000
@@ -234,8 +252,8 @@ def collectors(case):
         case.check_calls(recording, INSIDE, 100, 10)
 
 
-CASES = [calls_and_exceptions, distortion, bare, threads, eager, jdk_methods, other_clocks, region, virtual_threads, without_waiting,
-         collectors]
+CASES = [calls_and_exceptions, distortion, bare, ahead, threads, eager, jdk_methods, other_clocks, region, virtual_threads,
+         without_waiting, collectors]
 
 
 def main():

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "agent/vm/hotspot/safe_memory.h"
+#include "agent/vm/hotspot/symbol.h"
 #include "agent/vm/hotspot/unsigned5.h"
 
 namespace sonde::agent::hotspot {
@@ -110,28 +111,14 @@ std::uint64_t MethodTable::pool_entry(std::uint64_t pool, std::uint16_t index) c
   return read_value<std::uint64_t>(pool + layout_.pool_size + std::uint64_t{index} * 8).value_or(0);
 }
 
-std::string MethodTable::symbol_text(std::uint64_t symbol) const {
-  std::uint8_t start[64];
-  // Most are shorter than this; one at the end of its memory is read again as long as it is.
-  const bool has_start = read_memory(symbol, start, sizeof start);
-  if (!has_start && !read_memory(symbol, start, layout_.symbol_body)) return "";
-  const auto length = load<std::uint16_t>(start + layout_.symbol_length);
-  std::string text(length, '\0');
-  if (has_start && layout_.symbol_body + length <= sizeof start) {
-    std::memcpy(text.data(), start + layout_.symbol_body, length);
-    return text;
-  }
-  return read_memory(symbol + layout_.symbol_body, text.data(), text.size()) ? text : "";
-}
-
 MethodTable::Known MethodTable::read(const Identity& identity) const {
-  MethodName name{.class_name = symbol_text(identity.class_name),
+  MethodName name{.class_name = read_symbol(layout_, identity.class_name),
                   .source_file = "",
-                  .name = symbol_text(identity.name),
-                  .descriptor = symbol_text(identity.signature)};
+                  .name = read_symbol(layout_, identity.name),
+                  .descriptor = read_symbol(layout_, identity.signature)};
   if (name.name.empty() || name.class_name.empty() || !name.descriptor.starts_with('(')) return {};
   if (identity.source_file_index != 0) {
-    name.source_file = symbol_text(pool_entry(identity.pool, identity.source_file_index));
+    name.source_file = read_symbol(layout_, pool_entry(identity.pool, identity.source_file_index));
   }
   // The low 16 bits are the flags of the class file in every version.
   name.access_flags = read_value<std::uint16_t>(identity.method + layout_.method_access_flags).value_or(0);

@@ -56,7 +56,6 @@ class MethodTable {
   bool identify(std::uint64_t method, Identity& identity) const;
   Known read(const Identity& identity) const;
   [[nodiscard]] std::uint64_t pool_entry(std::uint64_t pool, std::uint16_t index) const;
-  [[nodiscard]] std::string symbol_text(std::uint64_t symbol) const;
   [[nodiscard]] std::vector<Line> read_lines(const Identity& identity) const;
 
   const Layout layout_;
