@@ -11,14 +11,17 @@
 #include "agent/jvmti/subgraph.h"
 #include "agent/jvmti/time_sampling.h"
 #include "agent/session/recording_state.h"
+#include "agent/vm/hotspot/late_compilation.h"
 
 namespace sonde::agent {
 namespace {
 
 // Never destroyed: callbacks may still run while the process exits.
 Recording* g_recording = nullptr;
+hotspot::LateCompilation* g_late_compilation = nullptr;
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
+  if (g_late_compilation != nullptr) g_late_compilation->end();
   bool any = false;
   g_recording->for_each_kind([&](Kind& kind) {
     const auto started = g_recording->start(jni, kind);
@@ -75,7 +78,12 @@ Result<void> prepare_kinds(JavaVM* vm, Recording& recording) {
     if (prepared.ok()) prepared = kind.prepare();
   });
   TRY(prepared);
-  return watch_vm(vm);
+  TRY(watch_vm(vm));
+  if (options.exact && options.jdk) {
+    g_late_compilation = new hotspot::LateCompilation;
+    g_late_compilation->begin();
+  }
+  return {};
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 package app;
 
 import app.helper.Helper;
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -34,6 +36,14 @@ public final class Behave {
       }
     }
     return x;
+  }
+
+  /** When the JVM's first compiler sets to work. */
+  static void flags() {
+    final HotSpotDiagnosticMXBean jvm =
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    for (String name : new String[] {"Invocation", "MinInvocation", "Compile", "BackEdge"})
+      System.out.println(name + " " + jvm.getVMOption("Tier3" + name + "Threshold").getValue());
   }
 
   static void echo() throws IOException {
@@ -87,6 +97,7 @@ public final class Behave {
       case "deep" -> System.out.println("sum " + DeepRecursion.down(number));
       case "signals" ->
           Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("SigIgn")).forEach(System.out::println);
+      case "flags" -> flags();
       case "known" -> System.out.println("x " + known());
       case "busy" -> busy(number);
       case "contexts" -> {

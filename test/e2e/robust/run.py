@@ -369,6 +369,9 @@ def surroundings(case):
     options.write_text("-Xss64m")
     case.expect_same("deep", 100_000, jvm=[f"@{options}"])
 
+    case.expect_same("flags")
+    case.expect_same("flags", jvm=["-XX:Tier3CompileThreshold=12345", "-XX:Tier3BackEdgeThreshold=2000000"])
+
     def ignore():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGQUIT, signal.SIG_IGN)

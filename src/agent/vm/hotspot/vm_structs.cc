@@ -47,7 +47,14 @@ VmStructs VmStructs::load() {
   return structs;
 }
 
-void VmStructs::load_fields() {
+VmStructs VmStructs::load_type(std::string_view type) {
+  VmStructs structs;
+  structs.load_fields(type);
+  structs.load_types(type);
+  return structs;
+}
+
+void VmStructs::load_fields(std::string_view only) {
   Table table("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride");
   const std::uint64_t type = Table::number("gHotSpotVMStructEntryTypeNameOffset");
   const std::uint64_t field = Table::number("gHotSpotVMStructEntryFieldNameOffset");
@@ -56,6 +63,7 @@ void VmStructs::load_fields() {
   const std::uint64_t offset = Table::number("gHotSpotVMStructEntryOffsetOffset");
   const std::uint64_t address = Table::number("gHotSpotVMStructEntryAddressOffset");
   for (; table.exists() && table.text(type) != nullptr; table.next()) {
+    if (!only.empty() && only != table.text(type)) continue;
     const bool on_class = table.at<std::int32_t>(is_static) != 0;
     const char* type_name = table.text(field_type);
     fields_[key_of(table.text(type), table.text(field))] = {
@@ -65,11 +73,12 @@ void VmStructs::load_fields() {
   }
 }
 
-void VmStructs::load_types() {
+void VmStructs::load_types(std::string_view only) {
   Table table("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride");
   const std::uint64_t name = Table::number("gHotSpotVMTypeEntryTypeNameOffset");
   const std::uint64_t size = Table::number("gHotSpotVMTypeEntrySizeOffset");
   for (; table.exists() && table.text(name) != nullptr; table.next()) {
+    if (!only.empty() && only != table.text(name)) continue;
     sizes_[table.text(name)] = table.at<std::uint64_t>(size);
   }
 }
@@ -108,6 +117,21 @@ std::optional<std::uint64_t> VmStructs::size(std::string_view type) const {
 std::optional<std::int64_t> VmStructs::constant(std::string_view name) const {
   const auto found = constants_.find(std::string(name));
   return found == constants_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::int64_t* VmStructs::flag(std::string_view name) const {
+  const auto flags = address("JVMFlag", "flags");
+  const auto count = address("JVMFlag", "numFlags");
+  const auto stride = size("JVMFlag");
+  const auto name_at = offset("JVMFlag", "_name");
+  const auto value_at = offset("JVMFlag", "_addr");
+  if (!flags || !count || !stride || !name_at || !value_at) return nullptr;
+  std::uint64_t flag = *reinterpret_cast<const std::uint64_t*>(*flags);
+  for (std::uint64_t i = *reinterpret_cast<const std::uint64_t*>(*count); i > 0; --i, flag += *stride) {
+    const char* const its_name = *reinterpret_cast<const char* const*>(flag + *name_at);
+    if (its_name != nullptr && name == its_name) return *reinterpret_cast<std::int64_t* const*>(flag + *value_at);
+  }
+  return nullptr;
 }
 
 }  // namespace sonde::agent::hotspot

@@ -15,6 +15,8 @@ class VmStructs {
  public:
   // Reads the tables of the libjvm in this process; all empty if there are none.
   static VmStructs load();
+  // Only what is said of this type; a tenth of the time.
+  static VmStructs load_type(std::string_view type);
 
   // Offset of a field; nothing if the JVM has no such field.
   [[nodiscard]] std::optional<std::uint64_t> offset(std::string_view type, std::string_view field) const;
@@ -24,6 +26,8 @@ class VmStructs {
   [[nodiscard]] std::string field_type(std::string_view type, std::string_view field) const;
   [[nodiscard]] std::optional<std::uint64_t> size(std::string_view type) const;
   [[nodiscard]] std::optional<std::int64_t> constant(std::string_view name) const;
+  // Where the JVM keeps the value of a flag (-XX:Name=...), which must be one of 64 bits; null if it has no such flag.
+  [[nodiscard]] std::int64_t* flag(std::string_view name) const;
 
  private:
   struct Field {
@@ -31,8 +35,9 @@ class VmStructs {
     bool is_static;
     std::uint64_t place;  // offset or address
   };
-  void load_fields();
-  void load_types();
+  // Of all types, or of one.
+  void load_fields(std::string_view only = "");
+  void load_types(std::string_view only = "");
   void load_constants();
 
   std::unordered_map<std::string, Field> fields_;  // "JavaThread::_anchor"

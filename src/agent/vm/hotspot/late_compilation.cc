@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/vm/hotspot/late_compilation.h"
+
+#include <array>
+#include <string_view>
+
+#include "agent/vm/hotspot/vm_structs.h"
+
+namespace sonde::agent::hotspot {
+namespace {
+
+constexpr std::array<std::string_view, 4> kThresholds = {"Tier3InvocationThreshold", "Tier3MinInvocationThreshold",
+                                                         "Tier3CompileThreshold", "Tier3BackEdgeThreshold"};
+constexpr std::int64_t kLargest = 1'000'000;  // somebody set it who wants something else
+constexpr std::int64_t kLater = 1000;         // times as many calls
+
+}  // namespace
+
+void LateCompilation::begin() {
+  const VmStructs structs = VmStructs::load_type("JVMFlag");
+  for (const std::string_view name : kThresholds) {
+    std::int64_t* const place = structs.flag(name);
+    if (place == nullptr || *place <= 0 || *place > kLargest) continue;
+    thresholds_.push_back({place, *place});
+    __atomic_store_n(place, *place * kLater, __ATOMIC_RELAXED);
+  }
+}
+
+void LateCompilation::end() {
+  for (const Threshold& threshold : thresholds_) __atomic_store_n(threshold.place, threshold.value, __ATOMIC_RELAXED);
+  thresholds_.clear();
+}
+
+}  // namespace sonde::agent::hotspot
