@@ -27,18 +27,20 @@ std::string_view without_package(std::string_view class_name) { return class_nam
 
 bool is_bound(Opcode opcode) { return opcode == Opcode::invokestatic || opcode == Opcode::invokespecial; }
 
-// The constant pool of a class as the JVM gives it, in class file form.
+// The constant pool of a class as the JVM gives it, in class file form. Takes the local reference.
 struct PoolOfClass {
   PoolOfClass(JNIEnv* jni, jvmtiEnv* jvmti, jclass cls) {
     jint count = 0;
     jint size = 0;
     unsigned char* given = nullptr;
-    if (cls == nullptr || jvmti->GetConstantPool(cls, &count, &size, &given) != JVMTI_ERROR_NONE) return;
+    if (cls == nullptr) return;
+    const jvmtiError error = jvmti->GetConstantPool(cls, &count, &size, &given);
+    jni->DeleteLocalRef(cls);
+    if (error != JVMTI_ERROR_NONE) return;
     bytes.resize(2 + static_cast<std::size_t>(size));
     store_u2(bytes.data(), static_cast<std::uint16_t>(count));
     std::copy(given, given + size, bytes.begin() + 2);
     jvmti->Deallocate(given);
-    jni->DeleteLocalRef(cls);
     ByteReader reader(bytes);
     is_readable = pool.parse(bytes, reader).ok();
   }
@@ -317,6 +319,7 @@ void SubgraphReveal::mark(JNIEnv* jni, ClassKey key) {
 
 void SubgraphReveal::remember_calls_of(JNIEnv* jni, ClassKey cls) {
   const PoolOfClass pool(jni, jvmti_, classes_.reference(jni, cls));
+  if (!pool.is_readable) return;  // unloaded
   for (const DeclaredMethod& method : classes_.methods_of(jni, cls)) {
     if ((method.access_flags & kWithoutCode) != 0) continue;
     const std::vector<std::uint8_t> code = bytecodes_of(jvmti_, method.id);
