@@ -43,6 +43,8 @@ BODIES, BRIDGES = 3, 3
 NOT_EAGER = {"Subgraph.reflected", "Subgraph.handled", "Subgraph$1.compare", "Subgraph.taken", "Subgraph$BySize.compare",
              "Subgraph$Key.hashCode", "Subgraph$Key.equals", "Subgraph$Key.toString", "Subgraph$Numbers.iterator",
              "Subgraph$Numbers.size", "Subgraph$Each.<init>", "Subgraph$Each.hasNext", "Subgraph$Each.next"}  # fmt: skip
+# Called through handles. JDK 25 may go on to run code of its C1 for a while into which they were inlined before they were changed.
+STALE = {"Subgraph.reflected", "Subgraph.handled"}
 # Found by what the JDK's own methods call, where these are instrumented, for which nobody waits.
 LATE = {name for name in NOT_EAGER if name not in ("Subgraph.reflected", "Subgraph.handled")}
 
@@ -159,8 +161,9 @@ def ahead(case):
         for row in recording.report()["rows"]:
             found[f"{row['class'].removeprefix('app/')}.{row['method']}"] += row["self"]["calls"]
         for name, (each, _) in INSIDE.items():
+            missing = root["calls"] // 5 if case.jdk.major > 17 and name in STALE else threads
             case.check(f"ahead={far}: {name}: {found[name]} of {root['calls']} calls",
-                       each * (root["calls"] - threads) <= found[name] <= each * root["calls"])
+                       each * (root["calls"] - missing) <= found[name] <= each * root["calls"])
     case.note = f"batches: {batches}"
     case.check(case.note, batches["near"] < batches["off"] and 4 * batches["far"] < 3 * batches["off"])
 
