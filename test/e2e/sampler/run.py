@@ -125,18 +125,19 @@ def case_nested(case):
 
 
 def case_deep(case):
-    """Stacks that are deeper than a walk goes hang where the sample before was."""
-    recording = case.run("cpu:1ms", "Deep", 50 if case.quick else 200, 10_000, jvm=["-XX:-Inline"])
-    case.check_complete(recording.status(), 0.5)
-    sums = methods(recording.report("--metric", "samples", "--thread", "deep"))
-    counters, burnt = recording.counters(), sums.get("Deep.burn", 0)
-    cut, dropped = counters.get("StacksCut", 0), counters.get("SamplesDropped", 0)
-    case.note += f" {cut} of {burnt} deep stacks cut, {dropped} samples dropped;"
-    case.check("not all stacks reach the thread's entry", sums.get("java/lang/Thread.run", 0) >= burnt - cut > 0)
-    # On a machine so busy that samples are dropped, a sample may be too far from the one before.
-    if dropped == 0:
-        case.check(f"{cut} of {burnt} stacks cut", cut <= 0.02 * burnt and burnt > 200)
-        case.check(f"{recording.status()['depth']} deep", recording.status()["depth"] > 9_000)
+    """Stacks that are deeper than a walk goes hang where the sample before was. On a busy machine a sample may come too late for
+    that, so that the rest of a recursion is cut; it is not so each time."""
+    for chances in (2, 1, 0):
+        recording = case.run("cpu:1ms", "Deep", 50 if case.quick else 200, 10_000, jvm=["-XX:-Inline"])
+        case.check_complete(recording.status(), 0.5)
+        sums = methods(recording.report("--metric", "samples", "--thread", "deep"))
+        cut, burnt = recording.counters().get("StacksCut", 0), sums.get("Deep.burn", 0)
+        case.note += f" {cut} of {burnt} deep stacks cut;"
+        case.check("not all stacks reach the thread's entry", sums.get("java/lang/Thread.run", 0) >= burnt - cut > 0)
+        if cut <= 0.02 * burnt:
+            break
+        case.check(f"{cut} of {burnt} stacks cut", chances > 0)
+    case.check(f"{burnt} samples, {recording.status()['depth']} deep", burnt > 200 and recording.status()["depth"] > 9_000)
 
 
 def case_threads(case):
