@@ -46,7 +46,7 @@ NOT_EAGER = {"Subgraph.reflected", "Subgraph.handled", "Subgraph$1.compare", "Su
 # Called through handles. JDK 25 may go on to run code of its C1 for a while into which they were inlined before they were changed.
 STALE = {"Subgraph.reflected", "Subgraph.handled"}
 # Found by what the JDK's own methods call, where these are instrumented, for which nobody waits.
-LATE = {name for name in NOT_EAGER if name not in ("Subgraph.reflected", "Subgraph.handled")}
+LATE = NOT_EAGER - STALE
 
 
 class Case:

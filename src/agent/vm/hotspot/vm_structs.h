@@ -15,7 +15,7 @@ class VmStructs {
  public:
   // Reads the tables of the libjvm in this process; all empty if there are none.
   static VmStructs load();
-  // Only what is said of this type; a tenth of the time.
+  // Only what is said of this type, while the JVM boots and time counts.
   static VmStructs load_type(std::string_view type);
 
   // Offset of a field; nothing if the JVM has no such field.
