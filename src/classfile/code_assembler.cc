@@ -29,7 +29,8 @@ void CodeAssembler::write_handlers(const Context& context) {
   store_u2(to, static_cast<std::uint16_t>(static_cast<std::uint32_t>(handlers.size())));
   to += 2;
   for (const Handler& handler : handlers) {
-    store_u2(to, static_cast<std::uint16_t>(map_.label(handler.start)));
+    const std::uint32_t start = handler.spares_inserted ? map_.position(handler.start) : map_.label(handler.start);
+    store_u2(to, static_cast<std::uint16_t>(start));
     store_u2(to + 2, static_cast<std::uint16_t>(map_.label(handler.end)));
     store_u2(to + 4, static_cast<std::uint16_t>(map_.of(handler.handler)));
     store_u2(to + 6, handler.catch_type.value());

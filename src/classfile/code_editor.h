@@ -85,6 +85,7 @@ struct Handler {
   Target handler;
   PoolIndex catch_type;              // 0: any
   std::uint16_t origin = kNoOrigin;  // the row of the original table that it comes from: type annotations follow it
+  bool spares_inserted = false;      // code inserted before `start` is not covered
 };
 
 // Everything a pass asked for. CodeAssembler reads it.

@@ -306,6 +306,33 @@ frame 15: int | java/lang/Throwable
 )");
 }
 
+TEST(CodeEditor, RowsCoverWhatIsInsertedAtTheirStartUnlessTheySpareIt) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, R"(
+    invokestatic a/B.f()V
+    return)");
+  const Edited edited(cls, [](CodeEditor& code) {
+    const SnippetId before = code.snippet([](CodeBuilder& b) { b.push(5).op(Opcode::pop); });
+    code.before(Pc(0), before);
+    const SnippetId rethrow = code.snippet([](CodeBuilder& b) { b.op(Opcode::athrow); });
+    const StubId stub = code.append_stub(StubFrame::thrown(), rethrow);
+    for (const bool spares : {false, true}) {
+      code.handlers().push_back(
+          {.start = Pc(0), .end = Pc(3), .handler = stub, .catch_type = PoolIndex(0), .spares_inserted = spares});
+    }
+  });
+  EXPECT_EQ(edited.listing(), R"(0 iconst_5
+1 pop
+2 invokestatic
+5 return
+6 athrow
+catch 0..5 -> 6
+catch 2..5 -> 6
+frame 6: | java/lang/Throwable
+)");
+}
+
 TEST(CodeEditor, JumpsThatNoLongerReachBecomeWide) {
   TestClass cls;
   cls.descriptor = "(I)V";

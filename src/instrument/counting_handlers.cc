@@ -16,9 +16,11 @@ StubFrame leaving_frame(bool in_constructor) {
   return in_constructor ? StubFrame::thrown_in_constructor() : StubFrame::thrown();
 }
 
-// As a range to be covered; its handler is chosen place by place.
+// As a range to be covered; its handler is chosen place by place. The JVM's verifier compares types at each instruction
+// that is covered, and probes do not throw, but for a stack that overflows in one: then the end has no room either.
 Handler whole_method(const Code& code) {
-  return {.start = Pc(0), .end = Pc(code.length()), .handler = Pc(0), .catch_type = PoolIndex(0)};
+  return {
+      .start = Pc(0), .end = Pc(code.length()), .handler = Pc(0), .catch_type = PoolIndex(0), .spares_inserted = true};
 }
 
 }  // namespace
@@ -86,7 +88,8 @@ void CountingPass::cover(CodeEditor& code, const Handler& original, Wanted&& wan
                            .end = end,
                            .handler = target(shared),
                            .catch_type = original.catch_type,
-                           .origin = original.origin});
+                           .origin = original.origin,
+                           .spares_inserted = original.spares_inserted});
     open = false;
   };
   for (Pc pc = original.start; pc < original.end;) {

@@ -166,7 +166,7 @@ TEST(CountingPass, ACallerPublishesEachCallSite) {
   EXPECT_EQ(counted.listing,
             "site dup2 lstore bipush iconst_3 enter lstore "
             "lload bipush call invokestatic lload bipush call invokestatic lload exit return "
-            "lload bipush i2l lload exit athrow lload iconst_m1 i2l lload exit athrow [14..24->40][24..34->51]");
+            "lload bipush i2l lload exit athrow lload iconst_m1 i2l lload exit athrow [21..24->40][31..34->51]");
   ASSERT_EQ(counted.method.sites.size(), 3u);
   EXPECT_EQ(counted.method.sites[1].line, 12);
   EXPECT_EQ(counted.method.sites[2].line, 13);

@@ -78,6 +78,13 @@ public final class Behave {
     return n == 0 ? 2 : right(n - 1) + left(n - 1);
   }
 
+  /** Calls a method of the JDK that is counted where it is called. */
+  static int natives(int n) {
+    int most = 0;
+    for (int i = 0; i < n; i++) most = Math.max(most, i);
+    return most;
+  }
+
   /** As {@link #known}, on threads of its own that start one after the other. */
   static void knownOnThreads(int threads) throws InterruptedException {
     for (int i = 0; i < threads; i++) {
@@ -108,8 +115,8 @@ public final class Behave {
         System.out.println("x " + x);
       }
       case "overflow" -> {
-        // Once there is no room for another context: calls, exceptions, threads.
-        System.out.println("sum " + left(number) + " " + known());
+        // Once there is no room for another context: calls, exceptions, methods without code of ours, threads.
+        System.out.println("sum " + left(number) + " " + known() + " " + natives(1000));
         knownOnThreads(5);
       }
       default -> System.exit(99);

@@ -77,14 +77,27 @@ public final class SondeRT {
     if (on) Thread.currentThread().$sondeSite = node + offset;
   }
 
-  /** Before a call of a method that cannot be instrumented: it is counted here. */
+  /**
+   * Before a call of a method that cannot be instrumented: it is counted here. Nobody else can have come first to this
+   * call site, so that all of it is done in place: a call of ours that is hardly ever made would still cost the compiler
+   * all that it knows. A site without an offset is in no tree but in the sink or an overflow node, whose first one
+   * stands for all.
+   */
   @ForceInline
   public static void callNative(long node, int offset, int method) {
     if (!on) return;
     final Unsafe u = Memory.U;
+    final Thread thread = Thread.currentThread();
     long site = node + offset;
-    Thread.currentThread().$sondeSite = site;
-    if (u.getInt(site + BASE) != method) site = SondeTree.leafSite(site, method);
+    thread.$sondeSite = site;
+    final long first = u.getLong(site + BASE); // its callee, if it has one yet, and its offset
+    if ((int) first != method) {
+      if (first == (long) offset << 32) {
+        SondeTree.claim(thread.$sondeTree, site, method);
+      } else {
+        site = node + NODE_SITES;
+      }
+    }
     u.putLong(site + (BASE + SITE_CHILD), u.getLong(site + (BASE + SITE_CHILD)) + 1);
   }
 

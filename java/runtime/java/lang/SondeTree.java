@@ -9,6 +9,7 @@ import static java.lang.SondeRT.SINK;
 import java.lang.SondeRT.Memory;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The call tree of a thread: what {@link SondeRT} and {@link SondeSampling} call when a context is new or is not the
@@ -75,9 +76,15 @@ final class SondeTree {
       final long extra = extra(tree, site, method);
       return extra != 0 ? extra : overflowSite(overflow(tree), method);
     }
-    u.putIntRelease(null, site + BASE, method);
-    count(tree);
+    claim(tree, site, method);
     return site;
+  }
+
+  /** A call site that has no callee yet gets its first one, which has no node. */
+  @ForceInline
+  static void claim(long tree, long site, int method) {
+    Memory.U.putIntRelease(null, site + BASE, method);
+    count(tree);
   }
 
   /** The node of a callee, made if it is new here. */
@@ -273,6 +280,7 @@ final class SondeTree {
     }
   }
 
+  @ForceInline
   private static void count(long tree) {
     final Unsafe u = Memory.U;
     u.putLong(tree + (BASE + TREE_NODES), u.getLong(tree + (BASE + TREE_NODES)) + 1);
