@@ -48,17 +48,37 @@ def sonde(arguments, process, interval, file):
 
 
 @contextlib.contextmanager
-def async_profiler(_, process, interval, file):
+def async_profiler(options, _, process, interval, file):
     asprof = pathlib.Path(os.environ["ASYNC_PROFILER"]).parents[1] / "bin/asprof"
-    subprocess.run([asprof, "start", "-e", "cpu", "-i", interval, "--cstack", "no", str(process.pid)], check=True, capture_output=True)
+    subprocess.run([asprof, "start", "-e", "cpu", "-i", interval, *options, str(process.pid)], check=True, capture_output=True)
     yield
-    subprocess.run([asprof, "stop", "-o", "collapsed", "-f", file, str(process.pid)], check=True, capture_output=True)
+    subprocess.run([asprof, "stop", "-o", "collapsed", "-a", "-f", file, str(process.pid)], check=True, capture_output=True)
+
+
+@contextlib.contextmanager
+def flight_recorder(settings, arguments, process, _, file):
+    def command(*words):
+        subprocess.run([f"{arguments.jdk}/bin/jcmd", str(process.pid), *words], check=True, capture_output=True)
+
+    command("JFR.start", "name=bench", f"filename={file}", *settings)
+    yield
+    command("JFR.stop", "name=bench")
+
+
+FLIGHT_RECORDER = {"jfr default": ("settings=default",), "jfr profile": ("settings=profile",),
+                   "jfr cpu time 10ms": ("settings=default", "jdk.CPUTimeSample#enabled=true", "jdk.CPUTimeSample#throttle=10ms")}
 
 
 @functools.cache
 def tools():
     """{name: context manager of a recording}; what is missing is said once."""
     if os.environ.get("ASYNC_PROFILER"):
-        return {"sonde": sonde, "async-profiler": async_profiler}
+        # As it comes, by its own walk over all frames; and by AsyncGetCallTrace, Java frames only.
+        return {"sonde": sonde, "async-profiler": functools.partial(async_profiler, ()),
+                "async-profiler agct": functools.partial(async_profiler, ("--cstack", "no"))}
     print("async-profiler: not present (set ASYNC_PROFILER to its library)", file=sys.stderr)
     return {"sonde": sonde}
+
+
+def flight_recorders():
+    return {name: functools.partial(flight_recorder, settings) for name, settings in FLIGHT_RECORDER.items()}

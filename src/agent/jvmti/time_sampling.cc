@@ -16,6 +16,7 @@
 #include "agent/jvmti/java_threads.h"
 #include "agent/sampler/agct_walk.h"
 #include "agent/sampler/sampler.h"
+#include "agent/vm/hotspot/full_debug_info.h"
 #include "agent/vm/hotspot/hotspot_decoder.h"
 #include "agent/vm/hotspot/stack_walk_x64.h"
 #include "agent/vm/native/unwinder.h"
@@ -35,6 +36,7 @@ struct Jvm {
   hotspot::ParkLayout parking;
   std::unique_ptr<JavaThreads> threads;
   std::unique_ptr<AgctClasses> classes;
+  hotspot::FullDebugInfo debug_info;
   jint unload_event = -1;  // HotSpot's own event; -1 if it has none
 };
 Jvm* g_jvm = nullptr;
@@ -97,7 +99,7 @@ void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {
 
 void JNICALL on_compiled_method(jvmtiEnv*, jmethodID, jint, const void*, jint, const jvmtiAddrLocationMap*,
                                 const void*) {
-  // HotSpot describes all instructions of compiled code while somebody wants this event.
+  // HotSpot describes all instructions of compiled code while somebody wants this event. For those that have no flag.
 }
 
 void JNICALL on_class_prepare(jvmtiEnv*, JNIEnv* jni, jthread, jclass cls) {
@@ -221,9 +223,10 @@ Result<void> start_sampler(Sampling& sampling, JNIEnv* jni) {
                                  .off_own_thread = detach_own_thread});
 }
 
-// The JVM is up: from here on its threads are sampled.
-Result<void> begin(Sampling& sampling, JNIEnv* jni) {
+// The JVM is up: from here on its threads are sampled. One that `sonde run` starts has an option for its debug info.
+Result<void> begin(Sampling& sampling, JNIEnv* jni, bool is_attached) {
   learn_jvm(jni);
+  if (is_attached && !g_jvm->debug_info.begin(*g_jvm->structs)) enable(JVMTI_EVENT_COMPILED_METHOD_LOAD);
   TRY(start_sampler(sampling, jni));
   const std::lock_guard lock(sampling.listing);
   enable(JVMTI_EVENT_THREAD_START);
@@ -275,6 +278,7 @@ void disable_events() {
     g_jvm->jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
   }
   watch_unloading(nullptr);
+  g_jvm->debug_info.end();
 }
 
 }  // namespace
@@ -285,8 +289,7 @@ Result<void> TimeSampling::start(JNIEnv* jni) {
   if (g_sampling.load() != nullptr) return Error{ErrorCode::kUnsupported, "this JVM is being sampled already"};
   TRY(make_environment(vm_));
   g_sampling.store(new Sampling(arena_, options_, methods_, trees_));
-  if (options_.is_attached) enable(JVMTI_EVENT_COMPILED_METHOD_LOAD);  // `sonde run` has an option of the JVM for this
-  auto begun = begin(*g_sampling.load(), jni);
+  auto begun = begin(*g_sampling.load(), jni, options_.is_attached);
   if (!begun.ok()) stop(jni);
   return begun;
 }

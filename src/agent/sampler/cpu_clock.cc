@@ -26,6 +26,24 @@ constexpr std::uint64_t kVaryEveryNs = 4'000'000;
 // samples are rare, what SIGTRAP saves is not worth that.
 constexpr std::uint64_t kTrapsBelowNs = 500'000;
 
+// From this interval on threads that switch often have timers. An event makes a switch dearer by 3 us.
+constexpr std::uint64_t kMixedFromNs = 10'000'000;
+constexpr std::uint64_t kJudgeEveryNs = 50'000'000;  // of CPU time
+constexpr std::uint64_t kLongTurnNs = 500'000;
+constexpr std::uint64_t kShortTurnNs = 250'000;
+
+// How often the kernel has let a thread run; 0 if it does not tell.
+std::uint64_t turns_of(pid_t tid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return 0;
+  unsigned long long turns = 0;
+  if (std::fscanf(file, "%*u %*u %llu", &turns) != 1) turns = 0;
+  std::fclose(file);
+  return turns;
+}
+
 std::uint32_t samples_to_vary(std::uint64_t interval_ns) SIGNAL_SAFE {
   return interval_ns >= kVaryEveryNs ? 1 : static_cast<std::uint32_t>(kVaryEveryNs / interval_ns);
 }
@@ -89,6 +107,7 @@ int CpuClock::open_event(pid_t tid, Source source, const ThreadSlot* slot) const
 CpuClock::Source CpuClock::choose(Wanted wanted, bool with_kernel_frames) {
   source_ = Source::kTimer;
   has_kernel_frames_ = false;
+  may_mix_ = wanted == Wanted::kAny;
   if (wanted == Wanted::kTimer) return source_;
   const bool wants_traps = wanted == Wanted::kTraps || (wanted == Wanted::kAny && interval_ns_ < kTrapsBelowNs);
   const bool may_trap = wants_traps && has_good_traps();
@@ -111,7 +130,31 @@ void CpuClock::attach(ThreadSlot& slot) {
 }
 
 bool CpuClock::start(ThreadSlot& slot) const {
-  return (source_ != Source::kTimer && start_event(slot)) || start_timer(slot);
+  const bool is_old = mixes() && slot.cpu_ns_at_start >= kJudgeEveryNs;
+  slot.judged_cpu_ns = is_old ? slot.cpu_ns_at_start : 0;
+  slot.judged_turns = is_old ? turns_of(slot.tid) : 0;
+  return (source_ != Source::kTimer && !mixes() && start_event(slot)) || start_timer(slot);
+}
+
+bool CpuClock::mixes() const {
+  return may_mix_ && interval_ns_ >= kMixedFromNs && source_ != Source::kTimer && !has_kernel_frames_;
+}
+
+void CpuClock::suit(ThreadSlot& slot) const {
+  if (!mixes()) return;
+  const std::uint64_t used = cpu_time_ns(slot);
+  if (used < slot.judged_cpu_ns + kJudgeEveryNs) return;
+  const std::uint64_t turns = turns_of(slot.tid);
+  const std::uint64_t turn = (used - slot.judged_cpu_ns) / (turns > slot.judged_turns ? turns - slot.judged_turns : 1);
+  slot.judged_cpu_ns = used;
+  slot.judged_turns = turns;
+  if (slot.has_timer && turn >= kLongTurnNs) {
+    stop(slot);
+    if (!start_event(slot)) start_timer(slot);
+  } else if (!slot.has_timer && turn < kShortTurnNs) {
+    stop(slot);
+    if (!start_timer(slot)) start_event(slot);
+  }
 }
 
 bool CpuClock::start_event(ThreadSlot& slot) const {

@@ -6,6 +6,10 @@
 // A perf event sends its signal in one of two ways. As a trap (SIGTRAP, perf_event_attr::sigtrap) it is raised where
 // the kernel returns to the thread anyway. As news of a file (SIGPROF, F_SETSIG) it takes another interrupt first,
 // which on virtual machines is dear.
+//
+// An event is started and stopped with each switch of threads, which a timer is not. Where samples are rare that is
+// what costs most, so threads that run for a moment at a time have timers then (suit). They do not run long enough to
+// be in step with the tick.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +41,8 @@ class CpuClock {
   static void attach(ThreadSlot& slot);
   // False if neither way works.
   bool start(ThreadSlot& slot) const;
+  // Another kind of clock for a thread that has shown how it runs; to be called now and then.
+  void suit(ThreadSlot& slot) const;
   // No signal is sent after this; one may be under way.
   static void stop(ThreadSlot& slot);
 
@@ -51,11 +57,14 @@ class CpuClock {
   int open_event(pid_t tid, Source source, const ThreadSlot* slot) const;
   bool start_event(ThreadSlot& slot) const;
   bool start_timer(ThreadSlot& slot) const;
+  // Samples are so rare that it matters how threads run, and events may be had but were not asked for.
+  [[nodiscard]] bool mixes() const;
 
   int signal_;
   std::uint64_t interval_ns_;
   Source source_ = Source::kTimer;
   bool has_kernel_frames_ = false;
+  bool may_mix_ = false;
 };
 
 // The thread a perf event belongs to, for the handler, which is told the event's file descriptor.

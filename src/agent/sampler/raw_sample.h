@@ -32,7 +32,8 @@ enum class WalkError : std::uint8_t {
 
 enum class FrameKind : std::uint8_t {
   kJmethodId = 1,    // what: jmethodID; detail: bytecode index (signed 32 bit)
-  kCompiled = 2,     // what: program counter; detail: compile id of the nmethod, which an address may outlive
+  kCompiled = 2,     // what: return address; detail: compile id of the nmethod, which an address may outlive
+  kInterrupted = 8,  // the same of the innermost frame; what: the instruction that would have been next
   kInterpreted = 3,  // what: Method*, of which nothing could be noted; detail: bytecode pointer
   kNative = 4,       // what: program counter
   kStub = 5,         // what: program counter in the code cache, not an nmethod

@@ -187,8 +187,9 @@ void Sampler::find_internal_threads() {
   slots_.for_each_in_use([&](ThreadSlot& slot) {
     // The list lacks threads that started after it was begun, and now and then one that was passed by while another
     // ended.
-    if (slot.state != ThreadSlot::State::kActive || alive.contains(slot.tid)) return;
-    if (CpuClock::cpu_time_ns(slot) == 0) end_slot(slot);
+    if (slot.state != ThreadSlot::State::kActive) return;
+    if (options_.cpu_interval_ns != 0) clock_.suit(slot);
+    if (!alive.contains(slot.tid) && CpuClock::cpu_time_ns(slot) == 0) end_slot(slot);
   });
   for (const pid_t tid : tids) {
     if (tid == thread_.tid() || tid == wall_.thread().tid() || slots_.find(tid) != nullptr) continue;

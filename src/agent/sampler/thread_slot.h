@@ -58,6 +58,8 @@ struct ThreadSlot {
   bool has_timer = false;
   timer_t timer = nullptr;
   clockid_t cpu_clock = 0;
+  std::uint64_t judged_cpu_ns = 0;  // when it was last seen how the thread runs (CpuClock::suit)
+  std::uint64_t judged_turns = 0;
   std::uint64_t cpu_ns_at_start = 0;
   std::uint64_t cpu_ns = 0;                           // that the thread used while it was sampled, as last read
   std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet

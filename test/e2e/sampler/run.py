@@ -3,7 +3,8 @@
 """run.py [SONDE]: are samples right, complete and harmless? Shares known by construction, states known by name, names of
 classes that are gone, virtual threads, all modes in one recording, and everything at once for a while.
 
-Exit code 1: a case failed. 77: something needed is not built.
+Exit code 1: a case failed. 77: something needed is not built. A case is a function of a screen at most; all of them use
+what stands above them, so that they are in one file, however many they become.
 
   --cases A,B   --jdk 17,25     only these
   --quick       short runs, for every change
@@ -142,6 +143,63 @@ def case_deep(case):
         case.check(f"{burnt} samples, {recording.status()['depth']} deep", burnt > 200 and recording.status()["depth"] > 9_000)
 
 
+INLINED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,app.Inlined::frame", "-XX:-UseOnStackReplacement"]
+
+
+def check_inlined(case, what, recording):
+    """Who was inlined is charged with what it did."""
+    sums = methods(recording.report("--metric", "samples"), key="self")
+    frame, inlined = sums.get("Inlined.frame", 0), sums.get("Inlined.inlined", 0)
+    case.note += f" {what}: {frame} and {inlined} samples;"
+    case.check(f"{what}: {frame} samples of the frame, {inlined} of what was inlined", inlined > 10 and inlined > frame / 2)
+
+
+def case_inlined(case):
+    """All instructions of compiled code are described, not only those at which it can be stopped: of a JVM that was started for it, and
+    while somebody is attached."""
+    check_inlined(case, "run", case.run("cpu:1ms", "Inlined", 2, jvm=INLINED))
+    remove(case.out)
+    command = [case.jdk.home / "bin/java", *INLINED, "-XX:+UnlockDiagnosticVMOptions", "-XX:+EnableDynamicAgentLoading", "-cp", case.classes,
+               "app.Inlined", "60", "wait"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_for(lambda: describes_all(case.jdk, process.pid) == "false", 30)
+        attach = [case.sonde, "attach", str(process.pid), "--mode", "cpu:1ms", "-o", case.out]
+        with subprocess.Popen(attach, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as attached:
+            describes = wait_for(lambda: describes_all(case.jdk, process.pid) == "true", 30)
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            time.sleep(2 if case.quick else 5)
+            attached.send_signal(signal.SIGINT)
+        later = describes_all(case.jdk, process.pid)
+        process.kill()
+    case.check(f"DebugNonSafepoints while attached: {describes}, later: {later}", describes and later == "false")
+    check_inlined(case, "attach", Recording(case.sonde, case.out))
+
+
+def case_cold(case):
+    """Processors are interrupted behind the instruction that took the time, not at it. Whoever it belongs to is charged."""
+    recording = case.run("cpu:1ms", "Cold", 3 if case.quick else 8, jvm=["-XX:+UseSerialGC"])
+    sums = methods(recording.report("--metric", "samples"), key="self")
+    caller, inlined = sums.get("Cold.sum", 0), sums.get("Cold$Box.length", 0) + sums.get("Cold$Box.shift", 0)
+    case.note = f" {inlined} samples of what loads, {caller} of its caller;"
+    case.check(f"{inlined} samples of what loads, {caller} of its caller", inlined > caller / 3 and inlined > 10)
+
+
+def wait_for(holds, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def describes_all(jdk, pid):
+    flags = subprocess.run([jdk.home / "bin/jcmd", str(pid), "VM.flags", "-all"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"DebugNonSafepoints\s*=\s*(\w+)", flags)
+    return found[1] if found else "unknown"
+
+
 def case_threads(case):
     recording = shares(case, 8, 3)
     names = {row["name"] for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
@@ -205,6 +263,34 @@ def case_interpreter(case):
 def case_agct(case):
     recording = shares(case, 1, 5, options=["--walker", "agct"], complete=2.0)
     case.check("walker", recording.status()["time_sampling"]["walker"] == "asyncgetcalltrace")
+
+
+def case_turns(case):
+    """Where samples are rare, threads that run for a moment at a time cost nothing more when they switch: they have no events."""
+    for interval in ("10ms", "1ms"):
+        remove(case.out)
+        command = [case.sonde, "run", "--mode", f"cpu:{interval}", "-o", case.out, "--", case.jdk.home / "bin/java", "-XX:+UseSerialGC", "-cp",
+                   case.classes, "app.Turns", 6 if case.quick else 12]
+        with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            time.sleep(4 if case.quick else 8)
+            events = events_of_child(process.pid)
+        recording = Recording(case.sonde, case.out)
+        sampling = recording.status()["time_sampling"]
+        if not sampling["cpu_clock"].startswith("perf"):
+            case.note += f" clock {sampling['cpu_clock']};"
+            return
+        rows = {row["name"]: row["total"].get("samples", 0) for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
+        players = sum(count for name, count in rows.items() if name.startswith(("ping-", "pong-")))
+        rate = sampling["samples_per_cpu_second"] * int(interval.removesuffix("ms")) / 1000
+        case.note += f" {interval}: {events} events, {rows.get('burner', 0)} samples of the burner, {players} of the others, {rate:.2f} of all;"
+        case.check(f"{interval}: {events} events", 1 <= events <= 8 if interval == "10ms" else events >= 9)
+        case.check(f"{interval}: {rate:.2f} of the samples", 0.7 < rate < 1.2)
+        case.check(f"{interval}: {rows}", rows.get("burner", 0) > 10 and players > 10)
+
+
+def events_of_child(pid):
+    child = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()[0]
+    return sum("perf_event" in os.readlink(file) for file in pathlib.Path(f"/proc/{child}/fd").iterdir())
 
 
 def case_timer(case):
@@ -463,7 +549,9 @@ def soak(case, jvm, seconds):
     folder.mkdir()
     agent = case.sonde.resolve().parent / "librestarts.so"
     round_ms = 1000 if seconds >= 60 else 100
-    command = [case.jdk.home / "bin/java", "-Xmx256m", "-Xms256m", "-XX:+AlwaysPreTouch", *jvm,
+    # Classes go when so much memory is full of them, 21 MB by default: on a busy machine that may take half of the time, and looks like
+    # something that grows.
+    command = [case.jdk.home / "bin/java", "-Xmx256m", "-Xms256m", "-XX:+AlwaysPreTouch", "-XX:MetaspaceSize=4m", *jvm,
                f"-agentpath:{agent}={folder},1000000000,{round_ms}", "-cp", case.classes, "app.Churn", seconds]
     with open(folder / "output", "w+", encoding="utf-8") as output:
         process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output)

@@ -45,6 +45,10 @@ class FrameEdges {
     const bool is_gone = is_at(offset, {0xc3}) || is_poll(offset) || is_behind_poll(offset) || is_slow_poll(offset);
     return is_gone ? FrameEdge::kNone : FrameEdge::kWhole;
   }
+  // Is the frame being made or removed there?
+  [[nodiscard]] bool is_edge(std::int64_t offset) const SIGNAL_SAFE {
+    return offset < code_.frame_complete || at(offset) != FrameEdge::kWhole;
+  }
 
  private:
   static constexpr std::int64_t kLongestPrologue = 64;  // from `sub` on

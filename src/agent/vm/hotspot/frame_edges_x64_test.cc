@@ -11,8 +11,9 @@ namespace {
 
 using Code = std::vector<std::vector<std::uint8_t>>;  // instructions
 
-// One letter for each instruction: w(hole), p(ushed), n(one), u(nsaved), ? (uncertain).
-std::string edges(const Code& code, std::size_t prologue, std::int32_t frame_words) {
+// One letter for each instruction: w(hole), p(ushed), n(one), u(nsaved), ? (uncertain). Behind a slash x for those that
+// are edges.
+std::string edges_and_marks(const Code& code, std::size_t prologue, std::int32_t frame_words) {
   std::vector<std::uint8_t> bytes;
   std::vector<std::int64_t> offsets;
   std::int32_t frame_complete = 0;
@@ -27,7 +28,13 @@ std::string edges(const Code& code, std::size_t prologue, std::int32_t frame_wor
                           .frame_words = frame_words});
   std::string text;
   for (const std::int64_t offset : offsets) text += "wpnu?"[static_cast<std::size_t>(found.at(offset))];
+  text += '/';
+  for (const std::int64_t offset : offsets) text += found.is_edge(offset) ? 'x' : '.';
   return text;
+}
+std::string edges(const Code& code, std::size_t prologue, std::int32_t frame_words) {
+  const std::string both = edges_and_marks(code, prologue, frame_words);
+  return both.substr(0, both.find('/'));
 }
 
 const std::vector<std::uint8_t> kBang = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff};  // mov [rsp - 0x14000], eax
@@ -75,6 +82,13 @@ TEST(FrameEdges, ThePollsSlowPathHasNoFrame) {
   const std::vector<std::uint8_t> jmp = {0xe9, 0, 0, 0, 0};
   EXPECT_EQ(edges({kPush, kSub32, kRet, lea, store, jmp}, 2, 6), "npnnnn");
   EXPECT_EQ(edges({kPush, kSub32, kRet, store, kNop, lea, kNop}, 2, 6), "npnwwww");  // of an allocation, of a table
+}
+
+// All that makes the frame, the barrier at method entry included, and what follows when its removal has begun.
+TEST(FrameEdges, AreToldFromWhatIsDoneInTheFrame) {
+  EXPECT_EQ(edges_and_marks({kBang, kPush, kSub32, kBarrier, kJne, kNop, kAdd32, kPop, kPoll, kJa, kRet}, 5, 6),
+            "nnpwwwwpnnn/xxxxx..xxxx");
+  EXPECT_EQ(edges_and_marks({kPush, kSub32, kNop, kAdd32, kPop, kRet, kNop}, 2, 6), "npwwpnw/xx..xx.");
 }
 
 }  // namespace

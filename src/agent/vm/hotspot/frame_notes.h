@@ -23,10 +23,10 @@ inline void note_method(RawSample& sample, MethodLog& log, std::uint64_t method,
 
 // A frame of compiled code.
 inline void note_compiled(RawSample& sample, MethodLog& log, const CodeCache& cache, std::uint64_t nmethod,
-                          std::uint64_t pc) SIGNAL_SAFE {
+                          std::uint64_t pc, FrameKind kind = FrameKind::kCompiled) SIGNAL_SAFE {
   const std::uint32_t compile_id = cache.compile_id(nmethod);
   log.note_compilation(compile_id, cache.method(nmethod));
-  note_frame(sample, FrameKind::kCompiled, pc, compile_id);
+  note_frame(sample, kind, pc, compile_id);
 }
 
 }  // namespace sonde::agent::hotspot

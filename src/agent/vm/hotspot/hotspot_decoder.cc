@@ -79,7 +79,8 @@ void HotspotDecoder::decode(const RawSample& sample, std::span<const RawFrame> e
     } else if (frame.kind() == FrameKind::kStub) {
       frames.push_back({.method_id = names_.id_of_pseudo("[" + stub_name(frame.what) + "]"), .line = 0, .bci = 0});
     } else if (frame.kind() != FrameKind::kMark) {
-      const std::vector<StackFrame>& inlined = compiled({.pc = frame.what, .compile_id = frame.value()});
+      const std::vector<StackFrame>& inlined = compiled(
+          {.pc = frame.what, .compile_id = frame.value(), .is_interrupted = frame.kind() == FrameKind::kInterrupted});
       frames.insert(frames.end(), inlined.begin(), inlined.end());
     }
     counts.push_back(static_cast<std::uint16_t>(frames.size() - before));
@@ -130,6 +131,18 @@ std::uint64_t HotspotDecoder::nmethod_of(const Place& place) const {
   return is_there ? nmethod : 0;
 }
 
+// Is it an instruction that makes or removes the frame? That is done for the compiled method itself. The JVM does not
+// describe epilogues, so the next scope is that of whatever happens to lie behind one.
+bool HotspotDecoder::is_at_edge(std::uint64_t nmethod, const Place& place) const {
+  const CompiledCode code = cache_.code_of(nmethod);
+  return place.is_interrupted &&
+         FrameEdges(code).is_edge(static_cast<std::int64_t>(place.pc - cache_.code_begin(nmethod)));
+}
+
+StackFrame HotspotDecoder::own_frame(std::uint64_t nmethod, std::int32_t bci) {
+  return known_or_unloaded(frame_in(methods_.find(cache_.method(nmethod)), bci));
+}
+
 std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   const std::uint64_t nmethod = nmethod_of(place);
   CompiledMethod* method = nmethod == 0 ? nullptr : compiled_methods_.find(place.compile_id);
@@ -144,7 +157,10 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
     if (id == 0) return {unloaded()};
     return {{.method_id = id, .line = 0, .bci = 0}};
   }
+  if (is_at_edge(nmethod, place) && nmethod_of(place) == nmethod) return {own_frame(nmethod, 0)};
   std::vector<StackFrame> frames;
+  // Where a call returns to, or an interrupted instruction begins, the one before ends, and that is the one that took
+  // the time: processors wait for it before they let themselves be interrupted.
   std::int32_t at = method->scope_at(static_cast<std::int32_t>(place.pc - cache_.code_begin(nmethod)));
   for (int i = 0; at > 0 && i < kMaxInlined; ++i) {
     const Scope* scope = method->find(at);
@@ -160,7 +176,7 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
     at = scope->caller;
   }
   // Native wrappers, and instructions nothing is known of.
-  if (frames.empty()) frames.push_back(known_or_unloaded(frame_in(methods_.find(cache_.method(nmethod)), -1)));
+  if (frames.empty()) frames.push_back(own_frame(nmethod, -1));
   return frames;
 }
 

@@ -38,17 +38,20 @@ class HotspotDecoder final : public StackDecoder {
   struct Place {
     std::uint64_t pc;
     std::uint64_t compile_id;
+    bool is_interrupted;  // else it is a return address
     bool operator==(const Place&) const = default;
   };
   struct PlaceHash {
     std::size_t operator()(const Place& place) const {
-      return (place.pc * 0x9e3779b97f4a7c15) ^ (place.compile_id * 0xc2b2ae3d27d4eb4f);
+      return (place.pc * 0x9e3779b97f4a7c15) ^ (place.compile_id * 0xc2b2ae3d27d4eb4f) ^ place.is_interrupted;
     }
   };
 
   void decode_interpreted(const RawFrame& frame, const RawSample* top, std::vector<StackFrame>& frames);
   const std::vector<StackFrame>& compiled(const Place& place);
   std::vector<StackFrame> read_scopes(const Place& place);
+  [[nodiscard]] bool is_at_edge(std::uint64_t nmethod, const Place& place) const;
+  StackFrame own_frame(std::uint64_t nmethod, std::int32_t bci);
   std::optional<Scope> read_scope(std::uint64_t nmethod, std::int32_t at);
   [[nodiscard]] std::uint64_t nmethod_of(const Place& place) const;
   StackFrame known_or_unloaded(const StackFrame& frame);

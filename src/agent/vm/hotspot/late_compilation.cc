@@ -17,9 +17,9 @@ constexpr std::int64_t kLater = 1000;         // times as many calls
 }  // namespace
 
 void LateCompilation::begin() {
-  const VmStructs structs = VmStructs::load_type("JVMFlag");
+  const VmStructs structs = VmStructs::load_types_of({"JVMFlag"});
   for (const std::string_view name : kThresholds) {
-    std::int64_t* const place = structs.flag(name);
+    auto* const place = static_cast<std::int64_t*>(structs.flag(name).value);
     if (place == nullptr || *place <= 0 || *place > kLargest) continue;
     thresholds_.push_back({place, *place});
     __atomic_store_n(place, *place * kLater, __ATOMIC_RELAXED);

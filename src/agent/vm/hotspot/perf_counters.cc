@@ -68,6 +68,8 @@ Bytes perf_memory() {
 struct Counters {
   const std::int64_t* times = nullptr;
   const std::int64_t* ns = nullptr;
+  const std::int64_t* reaching_ns = nullptr;
+  const std::int64_t* operations_ns = nullptr;
   std::array<const std::int64_t*, 3> collectors{};
   const std::int64_t* compiled_ns = nullptr;
 };
@@ -79,6 +81,8 @@ Counters find_counters() {
   if (frequency == nullptr || *frequency != 1'000'000'000) return {};
   return {.times = find_perf_counter(memory, "sun.rt.safepoints"),
           .ns = find_perf_counter(memory, "sun.rt.safepointTime"),
+          .reaching_ns = find_perf_counter(memory, "sun.rt.safepointSyncTime"),
+          .operations_ns = find_perf_counter(memory, "sun.threads.vmOperationTime"),
           .collectors = {find_perf_counter(memory, "sun.gc.collector.0.time"),
                          find_perf_counter(memory, "sun.gc.collector.1.time"),
                          find_perf_counter(memory, "sun.gc.collector.2.time")},
@@ -114,15 +118,19 @@ const std::int64_t* find_perf_counter(Bytes memory, std::string_view name) {
 }
 
 Stopped stopped_so_far() {
-  Stopped stopped{.times = value_of(counters().times), .ns = value_of(counters().ns)};
+  Stopped stopped{.times = value_of(counters().times),
+                  .ns = value_of(counters().ns),
+                  .reaching_ns = value_of(counters().reaching_ns),
+                  .operations_ns = value_of(counters().operations_ns)};
   for (const std::int64_t* collector : counters().collectors) stopped.collecting_ns += value_of(collector);
   return stopped;
 }
 
-std::optional<std::uint64_t> stopped_since(const Stopped& before) {
-  const Stopped now = stopped_so_far();
+std::optional<std::uint64_t> stopped_between(const Stopped& before, const Stopped& now) {
   if (now.ns == 0) return std::nullopt;
-  const std::int64_t all = now.ns - before.ns;
+  std::int64_t standing = now.ns - before.ns;
+  if (now.operations_ns != 0) standing = std::min(standing, now.operations_ns - before.operations_ns);
+  const std::int64_t all = now.reaching_ns - before.reaching_ns + standing;
   const std::int64_t others = now.times - before.times > 1 ? now.collecting_ns - before.collecting_ns : 0;
   return static_cast<std::uint64_t>(std::max<std::int64_t>(all - others, 0));
 }

@@ -74,5 +74,30 @@ TEST(PerfCounters, WithWrongSizesAreNotRead) {
   }
 }
 
+TEST(PerfCounters, AStopEndsWhenThreadsAreLetGo) {
+  const Stopped before{.times = 7, .ns = 100, .reaching_ns = 10, .operations_ns = 300, .collecting_ns = 50};
+  Stopped now = before;
+  now.times += 1;
+  now.ns += 30;  // they ran for 6 of these, on the processor of the VM thread
+  now.reaching_ns += 2;
+  now.operations_ns += 24;
+  EXPECT_EQ(stopped_between(before, now), 26u);
+  now.operations_ns += 1000;  // of operations for which nobody stops
+  EXPECT_EQ(stopped_between(before, now), 32u);
+}
+
+TEST(PerfCounters, StopsOfCollectorsAreTheirs) {
+  const Stopped before{.times = 7, .ns = 100, .reaching_ns = 10, .operations_ns = 300, .collecting_ns = 50};
+  Stopped now{.times = 9, .ns = 140, .reaching_ns = 13, .operations_ns = 335, .collecting_ns = 65};
+  EXPECT_EQ(stopped_between(before, now), 3u + 35u - 15u);
+  now.times = 8;  // a collection that ended before and was counted late
+  EXPECT_EQ(stopped_between(before, now), 3u + 35u);
+}
+
+TEST(PerfCounters, WhatTheJvmDoesNotTellIsLeftOut) {
+  EXPECT_EQ(stopped_between({}, {}), std::nullopt);
+  EXPECT_EQ(stopped_between({.times = 1, .ns = 5}, {.times = 2, .ns = 25}), 20u);
+}
+
 }  // namespace
 }  // namespace sonde::agent::hotspot

@@ -207,8 +207,7 @@ class Walk : private StackCursor {
       // The return address was replaced; the frame keeps the original.
       pc = word(sp_ + load<std::uint32_t>(nmethod + layout_.nmethod_orig_pc));
     }
-    // An interrupted instruction is marked by being one too large, so that it finds the scope it lies in.
-    note_compiled(sample_, *g_methods, cache_, nmethod, is_top_ ? pc + 1 : pc);
+    note_compiled(sample_, *g_methods, cache_, nmethod, pc, is_top_ ? FrameKind::kInterrupted : FrameKind::kCompiled);
     if (pc_ == layout_.continuation_return) return end_virtual_thread();
     if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
     const auto size = static_cast<std::uint32_t>(cache_.frame_size(nmethod));

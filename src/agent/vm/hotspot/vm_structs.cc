@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+
 namespace sonde::agent::hotspot {
 namespace {
 
@@ -37,6 +39,10 @@ std::string key_of(std::string_view type, std::string_view field) {
   return std::string(type).append("::").append(field);
 }
 
+bool is_wanted(VmStructs::Types only, std::string_view type) {
+  return only.size() == 0 || std::find(only.begin(), only.end(), type) != only.end();
+}
+
 }  // namespace
 
 VmStructs VmStructs::load() {
@@ -47,14 +53,14 @@ VmStructs VmStructs::load() {
   return structs;
 }
 
-VmStructs VmStructs::load_type(std::string_view type) {
+VmStructs VmStructs::load_types_of(Types types) {
   VmStructs structs;
-  structs.load_fields(type);
-  structs.load_types(type);
+  structs.load_fields(types);
+  structs.load_types(types);
   return structs;
 }
 
-void VmStructs::load_fields(std::string_view only) {
+void VmStructs::load_fields(Types only) {
   Table table("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride");
   const std::uint64_t type = Table::number("gHotSpotVMStructEntryTypeNameOffset");
   const std::uint64_t field = Table::number("gHotSpotVMStructEntryFieldNameOffset");
@@ -63,7 +69,7 @@ void VmStructs::load_fields(std::string_view only) {
   const std::uint64_t offset = Table::number("gHotSpotVMStructEntryOffsetOffset");
   const std::uint64_t address = Table::number("gHotSpotVMStructEntryAddressOffset");
   for (; table.exists() && table.text(type) != nullptr; table.next()) {
-    if (!only.empty() && only != table.text(type)) continue;
+    if (!is_wanted(only, table.text(type))) continue;
     const bool on_class = table.at<std::int32_t>(is_static) != 0;
     const char* type_name = table.text(field_type);
     fields_[key_of(table.text(type), table.text(field))] = {
@@ -73,12 +79,12 @@ void VmStructs::load_fields(std::string_view only) {
   }
 }
 
-void VmStructs::load_types(std::string_view only) {
+void VmStructs::load_types(Types only) {
   Table table("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride");
   const std::uint64_t name = Table::number("gHotSpotVMTypeEntryTypeNameOffset");
   const std::uint64_t size = Table::number("gHotSpotVMTypeEntrySizeOffset");
   for (; table.exists() && table.text(name) != nullptr; table.next()) {
-    if (!only.empty() && only != table.text(name)) continue;
+    if (!is_wanted(only, table.text(name))) continue;
     sizes_[table.text(name)] = table.at<std::uint64_t>(size);
   }
 }
@@ -119,19 +125,23 @@ std::optional<std::int64_t> VmStructs::constant(std::string_view name) const {
   return found == constants_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::int64_t* VmStructs::flag(std::string_view name) const {
+VmStructs::Flag VmStructs::flag(std::string_view name) const {
+  constexpr std::uint32_t kOrigin = 0xf;  // jvmFlag.hpp: 0 if it is the JVM's own
   const auto flags = address("JVMFlag", "flags");
   const auto count = address("JVMFlag", "numFlags");
   const auto stride = size("JVMFlag");
   const auto name_at = offset("JVMFlag", "_name");
   const auto value_at = offset("JVMFlag", "_addr");
-  if (!flags || !count || !stride || !name_at || !value_at) return nullptr;
+  const auto flags_at = offset("JVMFlag", "_flags");
+  if (!flags || !count || !stride || !name_at || !value_at || !flags_at) return {};
   std::uint64_t flag = *reinterpret_cast<const std::uint64_t*>(*flags);
   for (std::uint64_t i = *reinterpret_cast<const std::uint64_t*>(*count); i > 0; --i, flag += *stride) {
     const char* const its_name = *reinterpret_cast<const char* const*>(flag + *name_at);
-    if (its_name != nullptr && name == its_name) return *reinterpret_cast<std::int64_t* const*>(flag + *value_at);
+    if (its_name == nullptr || name != its_name) continue;
+    const auto origin = *reinterpret_cast<const std::uint32_t*>(flag + *flags_at) & kOrigin;
+    return {.value = *reinterpret_cast<void* const*>(flag + *value_at), .is_default = origin == 0};
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace sonde::agent::hotspot

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,9 @@ class VmStructs {
  public:
   // Reads the tables of the libjvm in this process; all empty if there are none.
   static VmStructs load();
-  // Only what is said of this type, while the JVM boots and time counts.
-  static VmStructs load_type(std::string_view type);
+  // Only what is said of these types, while the JVM boots and time counts.
+  using Types = std::initializer_list<std::string_view>;
+  static VmStructs load_types_of(Types types);
 
   // Offset of a field; nothing if the JVM has no such field.
   [[nodiscard]] std::optional<std::uint64_t> offset(std::string_view type, std::string_view field) const;
@@ -26,8 +28,12 @@ class VmStructs {
   [[nodiscard]] std::string field_type(std::string_view type, std::string_view field) const;
   [[nodiscard]] std::optional<std::uint64_t> size(std::string_view type) const;
   [[nodiscard]] std::optional<std::int64_t> constant(std::string_view name) const;
-  // Where the JVM keeps the value of a flag (-XX:Name=...), which must be one of 64 bits; null if it has no such flag.
-  [[nodiscard]] std::int64_t* flag(std::string_view name) const;
+  // A flag of the JVM (-XX:Name=...).
+  struct Flag {
+    void* value;      // of the type that it has; null if the JVM has no such flag
+    bool is_default;  // nobody set it
+  };
+  [[nodiscard]] Flag flag(std::string_view name) const;
 
  private:
   struct Field {
@@ -35,9 +41,9 @@ class VmStructs {
     bool is_static;
     std::uint64_t place;  // offset or address
   };
-  // Of all types, or of one.
-  void load_fields(std::string_view only = "");
-  void load_types(std::string_view only = "");
+  // Of all types, or of some.
+  void load_fields(Types only = {});
+  void load_types(Types only = {});
   void load_constants();
 
   std::unordered_map<std::string, Field> fields_;  // "JavaThread::_anchor"
