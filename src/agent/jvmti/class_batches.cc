@@ -10,19 +10,25 @@
 namespace sonde::agent {
 namespace {
 
-bool is_wanted_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls, const IsWanted& is_wanted) {
+enum class Turn : std::uint8_t { kNever, kNow, kLast };
+
+Turn turn_of(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls, const IsWanted& is_wanted) {
   jboolean is_modifiable = JNI_FALSE;
-  if (jvmti->IsModifiableClass(cls, &is_modifiable) != JVMTI_ERROR_NONE || is_modifiable == JNI_FALSE) return false;
+  if (jvmti->IsModifiableClass(cls, &is_modifiable) != JVMTI_ERROR_NONE || is_modifiable == JNI_FALSE)
+    return Turn::kNever;
   char* signature = nullptr;
-  if (jvmti->GetClassSignature(cls, &signature, nullptr) != JVMTI_ERROR_NONE) return false;
+  if (jvmti->GetClassSignature(cls, &signature, nullptr) != JVMTI_ERROR_NONE) return Turn::kNever;
   std::string_view name(signature);
   jobject loader = nullptr;
-  bool wanted = false;
-  if (name.starts_with('L') && jvmti->GetClassLoader(cls, &loader) == JVMTI_ERROR_NONE)
-    wanted = is_wanted(cls, name.substr(1, name.size() - 2), loader);
+  Turn turn = Turn::kNever;
+  if (name.starts_with('L') && jvmti->GetClassLoader(cls, &loader) == JVMTI_ERROR_NONE) {
+    name = name.substr(1, name.size() - 2);
+    if (is_wanted(cls, name, loader)) turn = Turn::kNow;
+    if (loader == nullptr && name == kInlinedWithHandles) turn = Turn::kLast;
+  }
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
-  return wanted;
+  return turn;
 }
 
 // Returns how many classes the JVM refuses.
@@ -44,7 +50,8 @@ jvmtiError retransform_batch(jvmtiEnv* jvmti, std::span<const jclass> classes, B
   const jvmtiError error = jvmti->RetransformClasses(static_cast<jint>(classes.size()), classes.data());
   const std::uint64_t took = monotonic_ns() - begin;
   // If the JVM does not tell, it was less than all of it.
-  costs.note(classes.size(), took, std::min(took, hotspot::stopped_since(before).value_or(took)));
+  costs.note(classes.size(), took,
+             std::min(took, hotspot::stopped_between(before, hotspot::stopped_so_far()).value_or(took)));
   return error;
 }
 
@@ -54,20 +61,24 @@ std::uint64_t retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& i
   if (jvmti->GetLoadedClasses(&count, &loaded) != JVMTI_ERROR_NONE) return 0;
   std::uint64_t refused = 0;
   std::vector<jclass> batch;
+  jclass last = nullptr;
+  bool has_changed = false;
   const auto flush = [&] {
     if (!batch.empty()) refused += retransform(jvmti, batch, costs);
     if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
     for (const jclass cls : batch) jni->DeleteLocalRef(cls);
     batch.clear();
+    has_changed = true;
   };
   for (jint i = 0; i < count; ++i) {
-    if (!is_wanted_class(jvmti, jni, loaded[i], is_wanted)) {
-      jni->DeleteLocalRef(loaded[i]);
-      continue;
+    switch (turn_of(jvmti, jni, loaded[i], is_wanted)) {
+      case Turn::kNever: jni->DeleteLocalRef(loaded[i]); break;
+      case Turn::kNow: batch.push_back(loaded[i]); break;
+      case Turn::kLast: last = loaded[i]; break;
     }
-    batch.push_back(loaded[i]);
     if (batch.size() >= costs.next_size()) flush();
   }
+  if (last != nullptr && (has_changed || !batch.empty())) batch.push_back(last);
   flush();
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(loaded));
   return refused;

@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "agent/jvmti/class_batches.h"
 #include "agent/jvmti/jni_upcalls.h"
 #include "agent/jvmti/jvm.h"
 #include "agent/jvmti/method_handles.h"
@@ -90,7 +91,7 @@ void JNICALL request_reflected(JNIEnv* jni, jclass, jobject handle) {
   Subgraph& s = *use.get();
   std::unique_lock lock(s.mutex);
   if (method == nullptr || s.is_ending) return;
-  s.reveal.meet(jni, method, nullptr);
+  s.reveal.meet(jni, method, nullptr, SubgraphReveal::By::kHandle);
   hand_over(s, lock);
 }
 
@@ -103,7 +104,7 @@ void on_upcall(JNIEnv* jni, jobject receiver, jmethodID method) {
   const jclass cls = receiver == nullptr ? nullptr : jni->GetObjectClass(receiver);
   std::unique_lock lock(s.mutex);
   if (!s.is_ending && s.phase == Subgraph::Phase::kRevealing) {
-    s.reveal.meet(jni, method, cls);
+    s.reveal.meet(jni, method, cls, SubgraphReveal::By::kNative);
     hand_over(s, lock);
   }
   if (cls != nullptr) jni->DeleteLocalRef(cls);
@@ -252,6 +253,11 @@ void end(Subgraph& s, JNIEnv* jni) {
   {
     const std::lock_guard lock(s.mutex);
     changed = s.plan.clear();
+    const bool has_changed = !changed.empty();
+    for (const ClassKey last : s.reveal.classes().named(kInlinedWithHandles)) {
+      std::erase(changed, last);
+      if (has_changed) changed.push_back(last);
+    }
   }
   change_all(s, jni, changed);
   g_runtime.end(jni);

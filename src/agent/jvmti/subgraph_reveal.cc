@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agent/jvmti/class_batches.h"
 #include "agent/session/untouched_classes.h"
 #include "base/glob.h"
 #include "base/method_filter.h"
@@ -93,6 +94,7 @@ void SubgraphReveal::find_roots(JNIEnv* jni) {
   classes_.add_all(jni);
   for (ClassKey key = 1; key <= classes_.last(); ++key) find_roots_in(jni, key);
   expand(jni);
+  if (has_changed()) renew_code_with_handles();
 }
 
 void SubgraphReveal::go_beyond_roots(JNIEnv* jni) {
@@ -100,6 +102,8 @@ void SubgraphReveal::go_beyond_roots(JNIEnv* jni) {
   // They have run since they were changed.
   for (const ClassKey key : remembered_) remember_calls_of(jni, key);
   expand(jni);
+  // Where it takes handles to, the eager scheme does not see.
+  if (is_eager() && has_changed()) renew_code_with_handles();
 }
 
 void SubgraphReveal::find_roots_in(JNIEnv* jni, ClassKey key) {
@@ -171,7 +175,7 @@ void SubgraphReveal::meet(JNIEnv* jni, std::uint32_t site, jclass receiver) {
   expand(jni);
 }
 
-void SubgraphReveal::meet(JNIEnv* jni, jmethodID method, jclass receiver) {
+void SubgraphReveal::meet(JNIEnv* jni, jmethodID method, jclass receiver, By by) {
   urgency_ = Urgency::kNone;
   jclass declaring = nullptr;
   char* name = nullptr;
@@ -188,17 +192,31 @@ void SubgraphReveal::meet(JNIEnv* jni, jmethodID method, jclass receiver) {
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(name));
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(descriptor));
   expand(jni);
+  const bool is_left_alone = classes_[key].is_of_jdk && options_.subgraph.jdk == JdkMethods::kOpaque;
+  if (by == By::kHandle && !is_left_alone) {
+    // It may have been instrumented before, by what else was met.
+    if (met_by_handle_.insert(method).second) renew_code_with_handles();
+    for (const ClassKey with : classes_.named(kInlinedWithHandles)) await(with);
+  }
+}
+
+void SubgraphReveal::renew_code_with_handles() {
+  for (const ClassKey key : classes_.named(kInlinedWithHandles)) changed_.insert(key);
 }
 
 std::vector<ClassKey> SubgraphReveal::take_changed() {
   std::vector<ClassKey> changed(changed_.begin(), changed_.end());
+  std::ranges::partition(changed, [&](ClassKey key) { return classes_[key].name != kInlinedWithHandles; });
   in_change_ = std::move(changed_);
   changed_.clear();
   return changed;
 }
 
 void SubgraphReveal::wait_for(ClassKey key) {
-  if (classes_[key].is_of_jdk) return;
+  if (!classes_[key].is_of_jdk) await(key);
+}
+
+void SubgraphReveal::await(ClassKey key) {
   if (changed_.contains(key)) {
     urgency_ = Urgency::kNext;
   } else if (in_change_.contains(key) && urgency_ == Urgency::kNone) {

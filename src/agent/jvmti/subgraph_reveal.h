@@ -48,10 +48,12 @@ class SubgraphReveal {
   void add_class(JNIEnv* jni, jclass cls);
   // A call site is met; `receiver` may be null.
   void meet(JNIEnv* jni, std::uint32_t site, jclass receiver);
-  // A method is about to be called by reflection, through a handle or by native code; `receiver` may be unknown.
-  void meet(JNIEnv* jni, jmethodID method, jclass receiver);
+  // A method is about to be called by reflection or through a handle, or by native code; `receiver` may be unknown.
+  enum class By : std::uint8_t { kHandle, kNative };
+  void meet(JNIEnv* jni, jmethodID method, jclass receiver, By by);
 
-  // Classes that have something new to be instrumented, since the last time; until they are changed.
+  // Classes that have something new to be instrumented, since the last time, in the order in which they are to be
+  // changed; until they are changed.
   std::vector<ClassKey> take_changed();
   void changed() { in_change_.clear(); }
   [[nodiscard]] bool has_changed() const { return !changed_.empty(); }
@@ -92,7 +94,10 @@ class SubgraphReveal {
   void select(JNIEnv* jni, const LoadedClasses::Found& found);
   // To be changed, which makes the JVM forget what it knew of the calls of all its methods.
   void mark(JNIEnv* jni, ClassKey key);
-  void wait_for(ClassKey key);
+  void wait_for(ClassKey key);  // unless it is of the JDK
+  void await(ClassKey key);
+  // Code that has inlined methods through handles goes when the next classes are changed (kInlinedWithHandles).
+  void renew_code_with_handles();
   // Statically bound: the class by its name.
   void call_bound(JNIEnv* jni, const NamedMethod& method);
   void call_on(JNIEnv* jni, ClassKey receiver, const NamedMethod& method);
@@ -125,6 +130,7 @@ class SubgraphReveal {
   std::unordered_map<jmethodID, std::vector<KnownCall>> known_calls_;  // of methods that nobody has asked for
   std::unordered_set<ClassKey> remembered_;                            // classes whose methods' calls were noted
   std::unordered_set<jmethodID> met_;                                  // selected, and not only ahead
+  std::unordered_set<jmethodID> met_by_handle_;
   bool goes_beyond_roots_;
   std::uint32_t levels_ahead_ = 0;  // of what is being selected
   std::unordered_set<ClassKey> changed_;

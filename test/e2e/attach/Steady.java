@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -10,6 +14,7 @@ import java.util.Map;
  * <pre>
  *   run N       calls work() N times                 -> "done N CHECKSUM"
  *   spin MS     the same for so long, on 4 threads   -> "spun CALLS WRONG"; WRONG counts wrong results
+ *   handles N   calls byHandle() 3 N times, through handles and by reflection  -> "done N CHECKSUM"
  *   hold        a thread enters a method and stays in it, calling others, until `release`  -> "held"
  * </pre>
  */
@@ -120,8 +125,40 @@ public final class Steady {
     return "done " + times + " " + sum;
   }
 
-  static String answer(String[] words) throws InterruptedException {
+  static int byHandle(int n) {
+    return n + 1;
+  }
+
+  static final MethodHandle HANDLE;
+  static final Method REFLECTED;
+  static MethodHandle anyHandle;
+
+  static {
+    try {
+      REFLECTED = Steady.class.getDeclaredMethod("byHandle", int.class);
+      HANDLE = MethodHandles.lookup().findStatic(Steady.class, "byHandle", MethodType.methodType(int.class, int.class));
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+    anyHandle = HANDLE;
+  }
+
+  static String handles(int times) throws Exception {
+    long sum = 0;
+    try {
+      for (int i = 0; i < times; i++) {
+        sum += (int) HANDLE.invokeExact(i) + (int) anyHandle.invokeExact(i) + (int) REFLECTED.invoke(null, i);
+      }
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    }
+    return "done " + times + " " + sum;
+  }
+
+  static String answer(String[] words) throws Exception {
     switch (words[0]) {
+      case "handles":
+        return handles(Integer.parseInt(words[1]));
       case "run":
         return run(Integer.parseInt(words[1]));
       case "spin":

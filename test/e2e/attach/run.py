@@ -28,7 +28,7 @@ from ends import host_killed, jvm_ends, jvm_killed  # noqa: E402
 from live import first_numbers, switching, top  # noqa: E402
 from memory import cycles  # noqa: E402
 from recordings import ROOT, Failed, execute  # noqa: E402
-from subgraphs import subgraph  # noqa: E402
+from subgraphs import handles, subgraph  # noqa: E402
 from workloads import throughput, workloads  # noqa: E402
 
 CASES = {
@@ -38,6 +38,7 @@ CASES = {
     "contexts": contexts,
     "removal": removal,
     "subgraph": subgraph,
+    "handles": handles,
     "cycles": cycles,
     "switching": switching,
     "host-killed": host_killed,

@@ -63,3 +63,20 @@ def subgraph(case):
         case.note = f"calls per ms: {before_speed:.0f} before, {speed:.0f} after"
         case.check(f"slower afterwards: {case.note}", speed > 0.6 * before_speed)
         case.expect("exit code", program.end(), 0)
+
+
+def handles(case):
+    """Code of C1 without counters, into which the JVM has inlined a method through a handle, does not tell that it has, and
+    would run on as it is when the method is changed, here for ever: calls would be missing. Three ways to call one."""
+    with case.steady("-XX:TieredStopAtLevel=1", "-XX:+EnableDynamicAgentLoading") as program:
+        for mode in 2 * ("region:Steady.byHandle", "subgraph:root=Steady.handles,bare=off", "exact", "exact:flat", "subgraph:root=Steady.byHandle"):
+            program.tell("handles 30000")
+            with case.attach(program, mode) as attached:
+                program.tell(f"handles {RUNS}")
+                recording = attached.end()
+            if mode == "subgraph:root=Steady.byHandle":
+                calls = sum(root["calls"] + root["all_bare"] for root in recording.status()["subgraph"]["roots"])
+            else:
+                calls = sum(row["self"]["calls"] for row in recording.report()["rows"] if row["method"] == "byHandle")
+            case.expect(f"{mode}: calls", calls, 3 * RUNS)
+        case.expect("exit code", program.end(), 0)
