@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py SONDE WORK: exports recordings and compares what the programs that read each format say with `--to jsonl`.
 
-One recording has counts, the other times and samples; both come from small Java programs. Programs that are not
+One recording has counts, another times and samples; both come from small Java programs. The third has names that are
+not those of methods. Programs that are not
 installed are left out with a sentence. Those that come from npm are asked only with --web (`./dev web`).
 """
 
@@ -21,7 +22,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 # Of which formats with one value per stack tell.
-WORK = {"exact": "bytecodes", "time": "cpu_ns"}
+WORK = {"exact": "bytecodes", "time": "cpu_ns", "names": "samples"}
+# What the JVM calls its own code.
+NAMES = "main;Spin.main;Spin.text 300\nmain;Spin.main;[StubRoutines (initial stubs)] 200\nmain;[libc.so.6 (2.36)] 100\n"
 UNITS = {"cpu_ns": "nanoseconds", "wall_ns": "nanoseconds"}
 
 
@@ -42,8 +45,9 @@ def jdks():
 
 
 def dotted(full_name):
-    """java/util/Map.get(Ljava/lang/Object;)V: java.util.Map.get"""
-    return full_name.split("(")[0].replace("/", ".")
+    """java/util/Map.get(Ljava/lang/Object;)V: java.util.Map.get; [StubRoutines (1)], which is no method: the same"""
+    name = full_name if full_name.startswith("[") else full_name.split("(")[0]
+    return name.replace("/", ".")
 
 
 def equal(what, actual, expected):
@@ -144,7 +148,7 @@ def check_jfr(recording):
             assert tops.total() == min(total, total // -(-total // 10_000)), total
         if "view" in run(jfr, "help"):  # from JDK 21 on
             view = run(jfr, "view", "--width", "200", "--truncate", "beginning", "hot-methods", file)
-            rows = re.findall(r"^(\S.*?)\(.*?\)? +(\d+) +[\d.]+%$", view, re.M)
+            rows = re.findall(r"^(\S.*)\(.*?\)? +(\d+) +[\d.]+%$", view, re.M)
             shown = {name.removeprefix("."): int(count) for name, count in rows}  # of no class: nothing before the dot
             assert shown and shown == {name: tops[name] for name in shown}, view
 
@@ -176,8 +180,8 @@ def check_hprof_text(recording):
     sums = collections.Counter()
     for rank, _, _, count, trace, name in rows:
         sums[name.replace("/", ".")] += int(count)
-        top = re.search(rf"^TRACE {trace}: \(thread=\d+\)\n\t([^(\n]+)\(", text, re.M)
-        assert top.group(1) == name, (trace, name)
+        top = re.search(rf"^TRACE {trace}: \(thread=\d+\)\n\t{re.escape(name)}\(", text, re.M)
+        assert top, (trace, name)
     equal("hprof-text", dict(sums), recording.self_by_method(metric))
     assert total == sum(sums.values()) and [int(r[0]) for r in rows] == list(range(1, len(rows) + 1))
     if recording.kind == "time":
@@ -232,7 +236,7 @@ def speedscope(recording, file):
     for profile, functions in json.loads(result.stdout).items():
         sums = shown[profile] = collections.Counter()
         for name, value in functions.items():
-            sums[name.split("(")[0]] += value
+            sums[dotted(name)] += value
     return shown
 
 
@@ -367,6 +371,11 @@ def recordings(sonde, work):
         file = folder / "recording.sonde"
         run(sonde, "run", *options, "-o", file, "--", jdk / "bin/java", "-Xmx256m", "-cp", classes, program)
         yield Recording(kind, sonde, file, folder)
+    folder = work / "names"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "in.collapsed").write_text(NAMES)
+    run(sonde, "import", folder / "in.collapsed", "-o", folder / "recording.sonde")
+    yield Recording("names", sonde, folder / "recording.sonde", folder)
 
 
 def succeeds(name, check, recording):
