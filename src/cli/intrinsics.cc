@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 using classfile::ClassFile;
 using classfile::Member;
 
-// HotSpot's table of names, one after the other, begins like this in every version so far; names begin with _.
-constexpr std::string_view kFirstNames("\0_hashCode\0_getClass\0", 21);
+// HotSpot's table of names, one after the other, begins like this in every version so far; names begin with _. What is
+// in front of it depends on the build.
+constexpr std::string_view kFirstNames("_hashCode\0_getClass\0", 20);
 
 // What the JVM relies on: barriers of references, switching virtual threads, method handles.
 constexpr std::string_view kNeeded[] = {"_Reference_",  "_PhantomReference_", "_Continuation_",
@@ -28,17 +29,11 @@ Result<std::vector<std::string>> intrinsics_of(const fs::path& java_home) {
   const fs::path library = java_home / "lib" / "server" / "libjvm.so";
   const MappedFile file = TRY(MappedFile::open(library));
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  std::size_t at = bytes.find(kFirstNames);
-  if (at == std::string_view::npos) {
+  std::vector<std::string> names = intrinsics_in(bytes);
+  if (names.empty()) {
     return Error{ErrorCode::kUnsupported,
                  "its list of intrinsics was not found; leave out --intrinsics=count",
                  {.path = library.string(), .byte_offset = {}}};
-  }
-  std::vector<std::string> names;
-  for (++at; at < bytes.size() && bytes[at] == '_';) {
-    const std::size_t end = std::min(bytes.find('\0', at), bytes.size());
-    names.emplace_back(bytes.substr(at, end - at));
-    at = end + 1;
   }
   return names;
 }
@@ -66,6 +61,16 @@ Result<std::set<std::string>> names_to_keep(const fs::path& java_home) {
 }
 
 }  // namespace
+
+std::vector<std::string> intrinsics_in(std::string_view library) {
+  std::vector<std::string> names;
+  for (std::size_t at = library.find(kFirstNames); at < library.size() && library[at] == '_';) {
+    const std::size_t end = std::min(library.find('\0', at), library.size());
+    names.emplace_back(library.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
 
 Result<std::vector<std::string>> options_without_intrinsics(const fs::path& java_home) {
   const std::vector<std::string> names = TRY(intrinsics_of(java_home));

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package app;
+
+/** More calling contexts than a cache of them has room for, each of them more than once. */
+public final class ManyContexts {
+  static int left(int n) {
+    if (n == 0) return leaf(1);
+    return left(n - 1) * 3 + right(n - 1);
+  }
+
+  static int right(int n) {
+    if (n == 0) return leaf(2);
+    return right(n - 1) * 5 + left(n - 1);
+  }
+
+  static int leaf(int n) {
+    return n * 7 + 1;
+  }
+
+  public static void main(String[] args) {
+    int x = 0;
+    for (int i = 0; i < 3; i++) x = x * 31 + left(13);
+    System.out.println("ManyContexts " + x);
+  }
+}
