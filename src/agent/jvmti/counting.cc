@@ -19,8 +19,9 @@ void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) { g_countin
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) { g_counting->thread_ended(jni, thread); }
 void JNICALL on_class_file_load(jvmtiEnv*, JNIEnv* jni, jclass, jobject loader, const char* name, jobject, jint size,
                                 const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
-  g_counting->class_loaded(jni, loader, name, {bytes, static_cast<std::size_t>(size)}, new_size, new_bytes);
+  g_counting->class_comes(jni, loader, name, {bytes, static_cast<std::size_t>(size)}, new_size, new_bytes);
 }
+void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) { g_counting->class_loaded(); }
 
 jlong JNICALL new_tree(JNIEnv* jni, jclass, jobject thread) {
   return static_cast<jlong>(g_counting->new_tree(jni, thread));
@@ -87,6 +88,7 @@ bool Counting::enable_events() {
   callbacks.ThreadStart = on_thread_start;
   callbacks.ThreadEnd = on_thread_end;
   callbacks.ClassFileLoadHook = on_class_file_load;
+  callbacks.ClassLoad = on_class_load;
   if (jvmti_->AddCapabilities(&wanted) != JVMTI_ERROR_NONE ||
       !set_callbacks(jvmti_, callbacks, on_thread_start, on_thread_end)) {
     return false;
@@ -94,6 +96,7 @@ bool Counting::enable_events() {
   const auto enable = [&](jvmtiEvent event) { return switch_event(jvmti_, event, JVMTI_ENABLE); };
   const bool thread_starts = options_.flat || sampling_;
   return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) &&
+         enable(JVMTI_EVENT_CLASS_LOAD) &&
          (!virtual_threads || enable(kVirtualThreadEnd)) && (!thread_starts || enable(JVMTI_EVENT_THREAD_START)) &&
          (!thread_starts || !virtual_threads || enable(kVirtualThreadStart));
 }
@@ -107,9 +110,11 @@ void Counting::vm_started(JNIEnv* jni) {
     jni->FatalError("sonde: java.lang.SondeRT could not be defined");
   }
   if (sampling_ && !sampling_->define(jni)) jni->FatalError("sonde: java.lang.SondeSampling could not be defined");
-  if (!options_.heap_tree) return;
-  heap_node_ = define_class(jni, "java/lang/SondeNode", kSondeNodeClass);
-  if (heap_node_ == nullptr) jni->FatalError("sonde: java.lang.SondeNode could not be defined");
+  if (options_.heap_tree) {
+    heap_node_ = define_class(jni, "java/lang/SondeNode", kSondeNodeClass);
+    if (heap_node_ == nullptr) jni->FatalError("sonde: java.lang.SondeNode could not be defined");
+  }
+  boot_verification_.begin();
 }
 
 bool Counting::bind_natives(JNIEnv* jni) {
@@ -138,6 +143,7 @@ bool Counting::find_fields(JNIEnv* jni) {
 }
 
 Result<void> Counting::start(JNIEnv* jni) {
+  switch_event(jvmti_, JVMTI_EVENT_CLASS_LOAD, JVMTI_DISABLE);
   virtual_thread_ = find_class(jni, "java/lang/BaseVirtualThread");
   platform_loader_ = find_loader(jni, "getPlatformClassLoader");
   if (!find_fields(jni) || !bind_natives(jni)) return no_fields();
@@ -170,8 +176,8 @@ bool Counting::is_jdk_loader(JNIEnv* jni, jobject loader) const {
   return loader == nullptr || platform_loader_ == nullptr || jni->IsSameObject(loader, platform_loader_) != JNI_FALSE;
 }
 
-void Counting::class_loaded(JNIEnv* jni, jobject loader, const char* name, Bytes bytes, jint* new_size,
-                            unsigned char** new_bytes) {
+void Counting::class_comes(JNIEnv* jni, jobject loader, const char* name, Bytes bytes, jint* new_size,
+                           unsigned char** new_bytes) {
   if (!natives_bound_ && runtime_ != nullptr && is_called_from_jdk(name)) bind_natives(jni);
   if (user_agent_ && user_agent_->is_loader(jni, loader)) return;
   instrumenter_->rewrite(bytes, is_jdk_loader(jni, loader), [&](Bytes result) {
@@ -180,6 +186,7 @@ void Counting::class_loaded(JNIEnv* jni, jobject loader, const char* name, Bytes
     std::memcpy(copy, result.data(), result.size());
     *new_bytes = copy;
     *new_size = static_cast<jint>(result.size());
+    if (runtime_ == nullptr && name != nullptr) boot_verification_.note_changed(name);
   });
 }
 

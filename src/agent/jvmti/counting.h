@@ -4,6 +4,7 @@
 //
 //   prepare              from here on every class passes ClassFileLoadHook
 //   VMStart (early)      java.lang.SondeRT, SondeTree and SondeFlat are defined, before any bytecode runs
+//   ClassLoad            until start: what the JVM would not verify without us is not verified
 //   start                natives are bound, a user-written agent is loaded, the gate SondeRT.on opens: counting begins
 //   ThreadStart          exact:flat: the thread gets its block of counters
 //   ThreadEnd            the thread's call tree or block goes back to the pool
@@ -23,6 +24,7 @@
 #include "agent/session/nowhere.h"
 #include "agent/session/options.h"
 #include "agent/session/tree_pool.h"
+#include "agent/vm/hotspot/boot_verification.h"
 #include "arena/writer.h"
 
 namespace sonde::agent {
@@ -42,8 +44,9 @@ class Counting final : public Kind {
   void vm_started(JNIEnv* jni);
   void thread_started(JNIEnv* jni, jthread thread);
   void thread_ended(JNIEnv* jni, jthread thread);
-  void class_loaded(JNIEnv* jni, jobject loader, const char* name, Bytes bytes, jint* new_size,
-                    unsigned char** new_bytes);
+  void class_comes(JNIEnv* jni, jobject loader, const char* name, Bytes bytes, jint* new_size,
+                   unsigned char** new_bytes);
+  void class_loaded() { boot_verification_.spare_new(); }
   std::uint64_t new_tree(JNIEnv* jni, jthread thread);
   jlong ask(JNIEnv* jni, jobject thread, jlong tree, jlong site, bool is_new) {
     return user_agent_->report(jni, thread, tree, site, is_new);
@@ -66,6 +69,7 @@ class Counting final : public Kind {
   TreePool trees_;
   FlatBlocks flat_blocks_;
   std::unique_ptr<ClassInstrumenter> instrumenter_;
+  hotspot::BootVerification boot_verification_;
   ShadowStacks stacks_{kBias};
   std::unique_ptr<BytecodeSampling> sampling_;  // null: everything is counted
   std::unique_ptr<UserAgent> user_agent_;       // null: there is none

@@ -9,6 +9,7 @@ import argparse
 import collections
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -127,8 +128,25 @@ def children_are_followed(arguments, jdk, folder):
     expect("calls in the child", run.sums(children[0])["app/StartsJvm.work()V"][0], 1000)
 
 
+def verified(arguments, jdk, folder, *jvm):
+    """The classes that the JVM verified; none of the program's own is left out."""
+    done = Run(arguments, jdk, folder, "Recursion", jvm=["-Xlog:class+init=info", *jvm]).done
+    names = set(re.findall(r"Start class verification for: (\S+)", done.stdout))
+    expect("the program's class is verified", "app.Recursion" in names, True)
+    return names
+
+
+def boot_classes_are_verified_as_without_us(arguments, jdk, folder):
+    """JDK 25 verifies what an agent changed; not what is loaded while it boots."""
+    early = {"java.util.HashMap", "java.lang.module.ModuleDescriptor"}
+    for jvm, expected in (((), set()), (("-Xverify:all",), early)):
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            expect(f"verified {jvm}", verified(arguments, jdk, own, *jvm) & early, expected)
+
+
 PROMISES = (flat_has_no_tree, bounds_are_about_contexts, frames_alive_are_counted, bounded_trees_say_so,
-            intrinsics_are_counted, children_are_left_alone, children_are_followed)  # fmt: skip
+            intrinsics_are_counted, children_are_left_alone, children_are_followed,
+            boot_classes_are_verified_as_without_us)  # fmt: skip
 
 
 def main():
