@@ -12,7 +12,7 @@ constexpr std::uint64_t kRegionsAtOnce = 64;
 // As in SondeSteps.
 struct RegionUse {
   std::uint32_t user;
-  std::uint32_t unused_bits;  // of the hash of a step
+  std::uint32_t unused_bits;  // of the upper half of a hash
 };
 constexpr std::uint64_t kUse = 0x50000;
 static_assert(kBias % ShadowStacks::kRegion == 0 && kBiasStep % ShadowStacks::kRegion == 0,

@@ -3,8 +3,8 @@
 // as SondeSteps lays it out: a region each, given to the next thread when one has ended. It stays mapped for good: a
 // thread may be about to write when sampling stops.
 //
-// Most of a region is a cache of steps in the call tree, half a megabyte of which a busy thread touches every page. So
-// where many threads are alive, all but the first ones have a sixteenth of it.
+// Most of a region are caches of contexts and of steps in the call tree, half a megabyte of which a busy thread touches
+// every page. So where many threads are alive, all but the first ones have a sixteenth of it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class ShadowStacks {
   static constexpr std::uint64_t kRegion = 0x100000;
   static constexpr std::size_t kSlots = 0x10000 / 4 - 1;
   static constexpr std::size_t kLargeCaches = 256;
-  static constexpr std::uint32_t kLargeBits = 14;  // 16,384 steps of 32 bytes
+  static constexpr std::uint32_t kLargeBits = 14;  // 16,384 contexts of 16 bytes, half as many steps of 32
   static constexpr std::uint32_t kSmallBits = 10;
 
   // `bias`: what SondeSampling adds to addresses.

@@ -145,6 +145,25 @@ def contexts(bench):
             expect(f"{app.name}: executed bytecodes", total(jvm, "bytecodes"), total(shadow, "bytecodes"))
 
 
+def every_bytecode(bench):
+    """If each bytecode is a sample, each context has as many as exact counting counts there; also where caches have no room for all."""
+    file = bench.work / "ten.weights"
+    file.write_text("sonde-weights 1\nname ten each\nscale 1\ndefault 10\n")
+    for name in ("ManyContexts", "HotMix", "Recursion", "Shares"):
+        for jdk in bench.jdks[:1] if bench.quick else bench.jdks:
+            exact, _ = bench.record(bench.programs[name].command(jdk), "exact", "--no-jdk")
+            expected = collections.Counter()
+            for context in exact:
+                if context["thread"] == "main" and context["bytecodes"]:
+                    expected[tuple(context["stack"])] += context["bytecodes"]
+            for config in ("default",) if bench.quick else CONFIGURATIONS:
+                command = bench.programs[name].command(jdk, CONFIGURATIONS[config])
+                sampled, _ = bench.record(command, "bytecode:granularity=10,jitter=0,context=shadow", "--no-jdk", "--weights", file)
+                found = samples(sampled)
+                different = [(stack, found[stack], expected[stack]) for stack in {*found, *expected} if found[stack] != expected[stack]]
+                expect(f"{name} on JDK {jdk.major} {config}: contexts with other samples", different[:5], [])
+
+
 def births(bench):
     """A thread's samples depend on its place in the tree of births, not on when it runs."""
     command = bench.programs["Births"].command(bench.jdks[0])
@@ -281,7 +300,7 @@ def calibrate(bench):
     expect("exit code without a JDK", refused.code, 1)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, births, virtual_threads, unequal_threads, killed, max_path, weights, calibrate)}
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, births, virtual_threads, unequal_threads, killed, max_path, weights, calibrate)}
 
 
 def main():

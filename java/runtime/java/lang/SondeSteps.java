@@ -12,24 +12,30 @@ final class SondeSteps {
   private SondeSteps() {}
 
   // A region per thread (src/agent/session/shadow_stacks.h): slots; then what the last sample found, a frame for each
-  // slot; then a cache of steps in the tree. A slot that a sample has seen is marked until its method calls again.
+  // slot; then two caches. A slot that a sample has seen is marked until its method calls again.
   static final long REGION_MASK = 0xfffffL;
   static final long SLOTS_MASK = 0xffffL;
   static final int SLOT_SIZE = 4;
   static final int MARK = 1 << 31;
   static final long FRAMES = 0x10000L;
   static final int FRAME_SHIFT = 4;
-  static final int FRAME_PLACE = 0;
-  static final int FRAME_HASH = 8;
+  static final int FRAME_HASH = 0;
+  static final int FRAME_PLACE = 8; // 0: nobody has asked for it
   // How many threads had the region: what one of them cached is nothing to the next.
   static final long USER = 0x50000L;
-  // How many bits of a hash, less than 32, do not tell where a step is cached: threads in large numbers have fewer steps.
+  // How many bits of the upper half of a hash do not tell where a counter is: threads in large numbers have fewer.
   static final long UNUSED_BITS = 0x50004L;
-  static final long STEPS = 0x80000L;
+  // Where the samples of a context are counted.
+  static final long COUNTERS = 0x80000L;
+  static final int COUNTER_SHIFT = 4;
+  static final int COUNTER_HASH = 0;
+  static final int COUNTER_AT = 8;
+  // Steps in the tree, half as many.
+  static final long STEPS = 0xc0000L;
   static final int STEP_SHIFT = 5;
+  static final int STEP_FROM = 0;
   static final int STEP_TAG = 8; // user and number of the call site
   static final int STEP_TO = 16;
-  static final int STEP_SAMPLES = 24;
 
   // A row per call site (src/agent/session/site_table.h).
   static final int ROW_SHIFT = 4;
@@ -48,13 +54,13 @@ final class SondeSteps {
       add(samplesAt(find(thread.$sondeRoot, row(first)), row(first)), samples);
       return;
     }
-    final int depth = depth(region, slot);
-    final int shift = SondeRT.Memory.U.getInt(region + UNUSED_BITS);
     final long user = (long) SondeRT.Memory.U.getInt(region + USER) << 32;
-    walk(thread, region, depth, shift, user);
-    final int hash = pathHash(hashBelow(region, depth), first);
-    final long step = step(region, hash >>> shift, placeBelow(thread, region, depth), user | first);
-    add(SondeRT.Memory.U.getLong(step + STEP_SAMPLES), samples);
+    final int shift = SondeRT.Memory.U.getInt(region + UNUSED_BITS);
+    final int depth = depth(region, slot);
+    final long hash = pathHash(walk(region, depth, user), first);
+    final long counter = region + COUNTERS + ((long) ((int) (hash >>> 32) >>> shift) << COUNTER_SHIFT);
+    if (SondeRT.Memory.U.getLong(counter + COUNTER_HASH) != hash) learn(thread, region, depth, first, counter, hash);
+    add(SondeRT.Memory.U.getLong(counter + COUNTER_AT), samples);
   }
 
   /** Where samples of a method are counted; its place in the tree is a call site, or the record of a leaf. */
@@ -81,40 +87,31 @@ final class SondeSteps {
   }
 
   /**
-   * Brings the frames of the last sample up to date with the slots. While a method waits for what it called, so do its
-   * callers: what is below a marked slot is as in the last sample.
+   * Brings the hashes of the last sample's frames up to date with the slots and returns the topmost one. While a method
+   * waits for what it called, so do its callers: what is below a marked slot is as in the last sample.
    */
-  private static void walk(Thread thread, long region, int depth, int shift, long user) {
+  private static long walk(long region, int depth, long user) {
     final Unsafe u = SondeRT.Memory.U;
     int i = depth;
     while (i > 0 && u.getInt(region + SLOT_SIZE * (i - 1)) >= 0) --i;
-    long place = placeBelow(thread, region, i);
-    int hash = hashBelow(region, i);
+    long hash = i == 0 ? user : u.getLong(frame(region, i - 1) + FRAME_HASH);
     for (; i < depth; ++i) {
       final int number = u.getInt(region + SLOT_SIZE * i);
       hash = pathHash(hash, number);
-      place = u.getLong(step(region, hash >>> shift, place, user | number) + STEP_TO);
       u.putInt(region + SLOT_SIZE * i, number | MARK);
-      u.putInt(frame(region, i) + FRAME_HASH, hash);
-      u.putLong(frame(region, i) + FRAME_PLACE, place);
+      if (u.getLong(frame(region, i) + FRAME_HASH) == hash) continue;
+      u.putLong(frame(region, i) + FRAME_HASH, hash);
+      u.putLong(frame(region, i) + FRAME_PLACE, 0L);
     }
+    return hash;
   }
 
   private static long frame(long region, int i) {
     return region + FRAMES + ((long) i << FRAME_SHIFT);
   }
 
-  /** The call site in the tree that the first so many slots lead to. */
-  private static long placeBelow(Thread thread, long region, int depth) {
-    return depth == 0 ? thread.$sondeRoot : SondeRT.Memory.U.getLong(frame(region, depth - 1) + FRAME_PLACE);
-  }
-
-  private static int hashBelow(long region, int depth) {
-    return depth == 0 ? 0 : SondeRT.Memory.U.getInt(frame(region, depth - 1) + FRAME_HASH);
-  }
-
-  private static int pathHash(int callers, int number) {
-    return (callers + number) * 0x9e3779b1;
+  private static long pathHash(long callers, int number) {
+    return (callers + number) * 0x9e3779b97f4a7c15L;
   }
 
   /** How many slots there are, no more than are to be kept. */
@@ -123,26 +120,41 @@ final class SondeSteps {
     return depth >= SondeSampling.maxPath ? SondeSampling.maxPath - 1 : depth;
   }
 
-  /**
-   * The step from a call site in the tree to that of the method called there, or to the record of a leaf. Where it is
-   * cached depends on the slots alone: so the processor need not wait for one step to load the next.
-   */
-  private static long step(long region, int index, long from, long tag) {
+  @DontInline
+  private static void learn(Thread thread, long region, int depth, int first, long counter, long hash) {
     final Unsafe u = SondeRT.Memory.U;
-    final long step = region + STEPS + ((long) index << STEP_SHIFT);
-    if (u.getLong(step) != from || u.getLong(step + STEP_TAG) != tag) learn(step, from, tag);
-    return step;
+    final long row = row(first);
+    final long at = samplesAt(find(place(thread, region, depth), row), row);
+    u.putLong(counter + COUNTER_HASH, hash);
+    u.putLong(counter + COUNTER_AT, at);
   }
 
-  @DontInline
-  private static void learn(long step, long from, long tag) {
+  /** The call site in the tree that the slots lead to. */
+  private static long place(Thread thread, long region, int depth) {
     final Unsafe u = SondeRT.Memory.U;
-    final long row = row((int) tag);
-    final long to = find(from, row);
-    u.putLong(step, from);
+    final long user = (long) u.getInt(region + USER) << 32;
+    final int shift = u.getInt(region + UNUSED_BITS) + 1;
+    int i = depth;
+    while (i > 0 && u.getLong(frame(region, i - 1) + FRAME_PLACE) == 0) --i;
+    long place = i == 0 ? thread.$sondeRoot : u.getLong(frame(region, i - 1) + FRAME_PLACE);
+    for (; i < depth; ++i) {
+      final long tag = user | u.getInt(region + SLOT_SIZE * i) & ~MARK;
+      final long hash = u.getLong(frame(region, i) + FRAME_HASH);
+      place = step(region + STEPS + ((long) ((int) (hash >>> 32) >>> shift) << STEP_SHIFT), place, tag);
+      u.putLong(frame(region, i) + FRAME_PLACE, place);
+    }
+    return place;
+  }
+
+  /** From a call site in the tree to that of the method called there. */
+  private static long step(long step, long from, long tag) {
+    final Unsafe u = SondeRT.Memory.U;
+    if (u.getLong(step + STEP_FROM) == from && u.getLong(step + STEP_TAG) == tag) return u.getLong(step + STEP_TO);
+    final long to = find(from, row((int) tag));
+    u.putLong(step + STEP_FROM, from);
     u.putLong(step + STEP_TAG, tag);
     u.putLong(step + STEP_TO, to);
-    u.putLong(step + STEP_SAMPLES, samplesAt(to, row));
+    return to;
   }
 
   /** The step in the tree itself, which grows if it is new. */
