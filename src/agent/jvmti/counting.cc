@@ -96,8 +96,8 @@ bool Counting::enable_events() {
   const auto enable = [&](jvmtiEvent event) { return switch_event(jvmti_, event, JVMTI_ENABLE); };
   const bool thread_starts = options_.flat || sampling_;
   return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK) &&
-         enable(JVMTI_EVENT_CLASS_LOAD) &&
-         (!virtual_threads || enable(kVirtualThreadEnd)) && (!thread_starts || enable(JVMTI_EVENT_THREAD_START)) &&
+         enable(JVMTI_EVENT_CLASS_LOAD) && (!virtual_threads || enable(kVirtualThreadEnd)) &&
+         (!thread_starts || enable(JVMTI_EVENT_THREAD_START)) &&
          (!thread_starts || !virtual_threads || enable(kVirtualThreadStart));
 }
 

@@ -2,7 +2,10 @@
 // From what handlers wrote to the trees of samples. With decoding_ held.
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <utility>
 
+#include "agent/sampler/kernel_threads.h"
 #include "agent/sampler/sampler.h"
 
 namespace sonde::agent {
@@ -169,14 +172,16 @@ bool Sampler::cut_to_virtual_thread() {
 }
 
 std::uint32_t Sampler::tree_of(ThreadSlot& slot, const RawSample& sample, ThreadState state, bool is_virtual) {
-  const SampleTrees::TreeKey key{.kind = sample.kind,
-                                 .state = state,
-                                 .thread_name = is_virtual ? std::string_view("virtual") : slot.name,
-                                 .is_virtual = is_virtual};
+  SampleTrees::TreeKey key{.kind = sample.kind, .state = state, .thread_name = "virtual", .is_virtual = is_virtual};
   if (is_virtual) return trees_.tree_for(key);
   std::uint32_t& tree = slot.trees[static_cast<std::size_t>(sample.kind)][static_cast<std::size_t>(state)];
-  if (tree == 0) tree = trees_.tree_for(key);
-  return tree;
+  if (tree != 0) return tree;
+  // A thread of the JVM gives itself its name when it first runs.
+  if (slot.is_internal && slot.state == ThreadSlot::State::kActive) {
+    if (std::string name = kernel_name(slot.tid); !name.empty()) slot.name = std::move(name);
+  }
+  key.thread_name = slot.name;
+  return tree = trees_.tree_for(key);
 }
 
 }  // namespace sonde::agent

@@ -256,6 +256,20 @@ def case_collector(case):
     case.check(f"{entered} of {sampled} stacks reach the thread's entry", entered >= sampled - 100)
 
 
+def case_late_name(case):
+    """A thread of the JVM has the name of the one that made it until it runs, which on a busy machine takes time."""
+    library = case.out.with_suffix(".so")
+    include = case.jdk.home / "include"
+    done = execute(["cc", "-shared", "-fPIC", "-I", include, "-I", include / "linux", "-pthread", "-o", library,
+                    ROOT / "test/apps/native/late_name.c"])
+    if done.code != 0:
+        raise Failed(done.stderr)
+    recording = case.run("cpu:1ms", "LateName", library, 600, 400, jvm=["--enable-native-access=ALL-UNNAMED"])
+    threads = {row["name"]: row["total"].get("samples", 0) for row in recording.report("--by", "thread", "--metric", "samples")["rows"]}
+    case.note += f" {threads.get('late name', 0)} samples of 400 ms;"
+    case.check(f"samples by thread: {threads}", 300 <= threads.get("late name", 0) <= 450)
+
+
 def case_interpreter(case):
     shares(case, 1, 20, jvm=["-Xint"], complete=1.0)
 

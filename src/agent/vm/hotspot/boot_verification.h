@@ -59,7 +59,7 @@ class BootVerification {
   std::uint64_t symbol_body_ = 0;
   std::uint64_t flags_begin_ = 0;  // in InstanceKlass
   std::uint64_t flags_end_ = 0;
-  FlagPlace flag_{};  // no mask: not known
+  FlagPlace flag_{};                      // no mask: not known
   std::atomic<std::uint64_t> newest_{0};  // class that was the newest one at the last call
 };
 
