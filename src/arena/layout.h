@@ -186,7 +186,8 @@ enum MethodFlags : std::uint16_t {
   kLeaf = 1,        // makes no calls: its counts live in the caller's CallSite instead of a node
   kSinglePath = 2,  // bytecodes = calls x constant_bytecodes + what is stored (corrections, not positive)
   kNative = 4,      // counted where it is called; has no bytecodes
-  kIntrinsic = 8,   // replaced by the JIT compiler: counted where it is called, like a native method
+  kIntrinsic = 8,   // replaced by the JIT compiler: counted where it is called, like a native method, which it may be;
+                    // no class is initialised on its behalf
   kPseudo = 32,     // no method: "[unknown code]"; has no class
   kFunction =
       64,  // with kPseudo: "libjvm.so+0x8a3f20", a function outside of Java; the descriptor is the library's path

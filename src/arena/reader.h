@@ -222,7 +222,8 @@ class Reader {
 
   // All contexts of a tree in preorder: a caller before its callees, call sites in the order of the code. Callees of a
   // site that a native or intrinsic method is called at are taken for called by it, unless they have its name and
-  // descriptor: then the site is a virtual call with several targets. Depth is limited by memory only.
+  // descriptor: then the site is a virtual call with several targets. A class initialiser at the site of an intrinsic
+  // was run by the caller, when that was over. Depth is limited by memory only.
   // A group must be walked before its members: then nothing is visited twice, even if threads end meanwhile.
   TreeSummary walk(const TreeEntry& tree, const std::function<void(const Context&)>& visit, Damage& damage) const;
   [[nodiscard]] TreeState state_of(const TreeEntry& tree) const;

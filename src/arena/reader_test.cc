@@ -100,6 +100,20 @@ thread main
               ElementsAre("1 a 1 1 @0", "2 hash 2 2 @5", "2 hash 3 3 @5", "2 hash 1 0 @5", "3 back 4 4 @0"));
 }
 
+TEST(ArenaReader, InitialisersAtTheSiteOfAnIntrinsicAreRunByTheCaller) {
+  TestArena arena(R"(
+thread main
+  A.a()V 1 1
+    B.valueOf()I 1 0 @5 intrinsic
+      C.<clinit>()V 1 7
+      D.back()V 4 4
+    E.forName0()V 1 0 @6 native
+      F.<clinit>()V 1 8
+)");
+  EXPECT_THAT(contexts(arena), ElementsAre("1 a 1 1 @0", "2 <clinit> 1 7 @0", "2 valueOf 1 0 @5", "3 back 4 4 @0",
+                                           "2 forName0 1 0 @6", "3 <clinit> 1 8 @0"));
+}
+
 TEST(ArenaReader, OverflowIsReadAtAnyMomentAndNoDamage) {
   TestArena arena("thread main\n  A.a()V 1 1\n  overflow 12 120\n");
   arena.at<TreeHeader>(arena.tree(0)).overflow = 0x123456789000;  // where the agent mapped the page a second time

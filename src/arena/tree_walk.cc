@@ -234,14 +234,21 @@ class TreeWalk {
     const auto found = std::find_if(at(begin), at(end), is_opaque);
     if (found == at(end)) return;
     const MethodEntry& native = *found->method;
+    const auto is_initialiser = [&](const Callee& c) {
+      return c.method != nullptr && c.method->name == "<clinit>" && (native.flags & kIntrinsic) != 0;
+    };
     const auto is_sibling = [&](const Callee& c) {
       if (c.method == nullptr) return false;
-      return is_opaque(c) || (c.method->name == native.name && c.method->descriptor == native.descriptor);
+      return is_opaque(c) || is_initialiser(c) ||
+             (c.method->name == native.name && c.method->descriptor == native.descriptor);
     };
     // Siblings first, the native method as the last of them, then what it called.
     std::rotate(found, found + 1, at(end));
     const auto last = at(end - 1);
     const auto called = std::stable_partition(at(begin), last, is_sibling);
+    for (auto it = at(begin); it != called; ++it) {
+      if (is_initialiser(*it)) it->site = {};
+    }
     for (auto it = called; it != last; ++it) {
       ++it->depth;
       it->site = {};

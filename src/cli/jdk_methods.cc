@@ -20,17 +20,20 @@ using classfile::Member;
 using instrument::KnownKind;
 using instrument::KnownMethods;
 
-constexpr int kCacheVersion = 2;
+constexpr int kCacheVersion = 3;
+
+KnownKind kind_of(const ClassFile& cls, const Member& method) {
+  if (!method.has(classfile::kAccNative)) return KnownKind::kIntrinsic;
+  return instrument::may_initialise_classes(cls, method) ? KnownKind::kNative : KnownKind::kNativeIntrinsic;
+}
 
 void add_methods(const ClassFile& cls, bool without_intrinsics, KnownMethods& known) {
   for (const Member& method : cls.methods()) {
     if (!instrument::is_bound(cls, method)) continue;
-    const bool native = method.has(classfile::kAccNative);
     const bool intrinsic =
         without_intrinsics ? instrument::is_unavoidable_intrinsic(cls, method) : instrument::is_intrinsic(cls, method);
-    if (!native && !intrinsic) continue;
-    known.add({.class_name = cls.name(), .name = method.name, .descriptor = method.descriptor},
-              native ? KnownKind::kNative : KnownKind::kIntrinsic);
+    if (!method.has(classfile::kAccNative) && !intrinsic) continue;
+    known.add({.class_name = cls.name(), .name = method.name, .descriptor = method.descriptor}, kind_of(cls, method));
   }
 }
 

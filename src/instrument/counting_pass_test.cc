@@ -217,11 +217,13 @@ TEST(KnownMethods, AreFoundByAllThreeNames) {
   KnownMethods known;
   known.add({.class_name = "a/B", .name = "f", .descriptor = "()V"}, KnownKind::kNative);
   known.add({.class_name = "a/B", .name = "g", .descriptor = "()V"}, KnownKind::kIntrinsic);
+  known.add({.class_name = "a/B", .name = "h", .descriptor = "()V"}, KnownKind::kNativeIntrinsic);
   known.sort();
   const std::vector<std::uint8_t> bytes = known.serialize();
   const KnownMethods read = KnownMethods::parse(bytes).value();
   EXPECT_EQ(read.find({.class_name = "a/B", .name = "f", .descriptor = "()V"}), KnownKind::kNative);
   EXPECT_EQ(read.find({.class_name = "a/B", .name = "g", .descriptor = "()V"}), KnownKind::kIntrinsic);
+  EXPECT_EQ(read.find({.class_name = "a/B", .name = "h", .descriptor = "()V"}), KnownKind::kNativeIntrinsic);
   EXPECT_EQ(read.find({.class_name = "a/B", .name = "f", .descriptor = "(I)V"}), KnownKind::kNone);
   EXPECT_EQ(read.find({.class_name = "a", .name = "B/f", .descriptor = "()V"}), KnownKind::kNone);
   EXPECT_FALSE(KnownMethods::parse(Bytes(bytes).first(9)).ok());

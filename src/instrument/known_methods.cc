@@ -37,6 +37,11 @@ bool is_unavoidable_intrinsic(const classfile::ClassFile& cls, const classfile::
          std::ranges::find(kMath, method.name) != std::end(kMath);
 }
 
+bool may_initialise_classes(const classfile::ClassFile& cls, const classfile::Member& method) {
+  return !is_intrinsic(cls, method) || cls.name() == "java/lang/invoke/MethodHandle" ||
+         cls.name() == "java/lang/invoke/VarHandle" || method.name == "allocateInstance";
+}
+
 bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method) {
   return method.has(classfile::kAccStatic) || method.has(classfile::kAccPrivate) || method.has(classfile::kAccFinal) ||
          (cls.access_flags() & classfile::kAccFinal) != 0 || method.name == "<init>";

@@ -21,10 +21,15 @@ bool is_intrinsic(const classfile::ClassFile& cls, const classfile::Member& meth
 // them.
 bool is_unavoidable_intrinsic(const classfile::ClassFile& cls, const classfile::Member& method);
 
+// Whether the JVM may initialise a class on its behalf. If not, an initialiser that seems to be called by it was run by
+// its caller, between this call and the next.
+bool may_initialise_classes(const classfile::ClassFile& cls, const classfile::Member& method);
+
 // Whether a call of this name can only mean this method, whatever the receiver's class.
 bool is_bound(const classfile::ClassFile& cls, const classfile::Member& method);
 
-enum class KnownKind : std::uint8_t { kNone = 0, kNative = 1, kIntrinsic = 2 };
+// kNativeIntrinsic: native, and no class is initialised on its behalf.
+enum class KnownKind : std::uint8_t { kNone = 0, kNative = 1, kIntrinsic = 2, kNativeIntrinsic = 3 };
 
 class KnownMethods {
  public:

@@ -43,6 +43,16 @@ bool is_first(std::uint32_t number, std::vector<bool>& seen) {
 
 std::uint16_t length_of(std::string_view text) { return static_cast<std::uint16_t>(text.size()); }
 
+std::uint16_t flags_of(KnownKind kind) {
+  switch (kind) {
+    case KnownKind::kNone: return 0;
+    case KnownKind::kNative: return arena::kNative;
+    case KnownKind::kIntrinsic: return arena::kIntrinsic;
+    case KnownKind::kNativeIntrinsic: return arena::kNative | arena::kIntrinsic;
+  }
+  return 0;
+}
+
 }  // namespace
 
 // Pads the record and fills in its size.
@@ -182,7 +192,7 @@ void MethodRegistry::make_callee_record(std::uint32_t id, const MemberRef& metho
                                    .method_id = id,
                                    .class_id = 0,
                                    .access_flags = 0,
-                                   .flags = kind == KnownKind::kNative ? arena::kNative : arena::kIntrinsic,
+                                   .flags = flags_of(kind),
                                    .constant_bytecodes = 0,
                                    .site_count = 0,
                                    .first_line = 0,

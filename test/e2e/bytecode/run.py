@@ -29,7 +29,7 @@ CONFIGURATIONS = {"int": ["-Xint"], "c1": ["-XX:TieredStopAtLevel=1"], "default"
 # Their profile ends with frames on the stack, or with threads that nobody waits for.
 UNFINISHED = {"ExitDeep", "Daemons"}
 QUICK = ("CatchFarUp", "CatchInLoop", "ClinitThrow", "ConstructorThrow", "FinallyNested", "HotMix", "Lambdas", "NativeCalls",
-         "OldFinally", "Recursion", "ReflectThrow", "Shares", "Threads", "ThrowIndex", "ThrowNull", "TryResources")  # fmt: skip
+         "OldFinally", "PatternSwitch", "Recursion", "ReflectThrow", "Shares", "Threads", "ThrowIndex", "ThrowNull", "TryResources")  # fmt: skip
 REPEATABLE = ("HotMix", "CatchInLoop", "Callbacks", "Shares", "Recursion")
 
 
