@@ -28,7 +28,7 @@ import recordings  # noqa: E402  test/e2e/stress
 CONFIGURATIONS = {"int": ["-Xint"], "c1": ["-XX:TieredStopAtLevel=1"], "default": [], "c2": ["-XX:-TieredCompilation"]}
 # Their profile ends with frames on the stack, or with threads that nobody waits for.
 UNFINISHED = {"ExitDeep", "Daemons"}
-QUICK = ("CatchFarUp", "CatchInLoop", "ClinitThrow", "ConstructorThrow", "FinallyNested", "HotMix", "Lambdas", "NativeCalls",
+QUICK = ("CatchFarUp", "CatchInLoop", "ClinitAfterNative", "ClinitThrow", "ConstructorThrow", "FinallyNested", "HotMix", "Lambdas", "NativeCalls",
          "OldFinally", "PatternSwitch", "Recursion", "ReflectThrow", "Shares", "Threads", "ThrowIndex", "ThrowNull", "TryResources")  # fmt: skip
 REPEATABLE = ("HotMix", "CatchInLoop", "Callbacks", "Shares", "Recursion")
 

@@ -128,6 +128,16 @@ def children_are_followed(arguments, jdk, folder):
     expect("calls in the child", run.sums(children[0])["app/StartsJvm.work()V"][0], 1000)
 
 
+def initialisers_hang_below_who_runs_them(arguments, jdk, folder):
+    """Not below a native method that was called before. The oracle's profiles have no frames of the JDK, so they do not tell."""
+    run = Run(arguments, jdk, folder, "ClinitAfterNative", "--no-jdk")
+    contexts = [json.loads(line)["stack"] for line in run.words("export", run.out, "--to", "jsonl").stdout.splitlines()]
+    main = "app/ClinitAfterNative.main([Ljava/lang/String;)V"
+    expect("nanoTime", [main, "java/lang/System.nanoTime()J"] in contexts, True)
+    found = [stack for stack in contexts if stack[-1] == "app/ClinitAfterNative$Lazy.<clinit>()V"]
+    expect("contexts of the initialiser", found, [[main, "app/ClinitAfterNative$Lazy.<clinit>()V"]])
+
+
 def verified(arguments, jdk, folder, *jvm):
     """The classes that the JVM verified; none of the program's own is left out."""
     done = Run(arguments, jdk, folder, "Recursion", jvm=["-Xlog:class+init=info", *jvm]).done
@@ -146,7 +156,7 @@ def boot_classes_are_verified_as_without_us(arguments, jdk, folder):
 
 PROMISES = (flat_has_no_tree, bounds_are_about_contexts, frames_alive_are_counted, bounded_trees_say_so,
             intrinsics_are_counted, children_are_left_alone, children_are_followed,
-            boot_classes_are_verified_as_without_us)  # fmt: skip
+            initialisers_hang_below_who_runs_them, boot_classes_are_verified_as_without_us)  # fmt: skip
 
 
 def main():
