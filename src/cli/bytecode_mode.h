@@ -17,9 +17,9 @@ struct BytecodeMode {
   std::uint64_t max_path = 0;
   std::string context = "auto";  // or "shadow", "jvm": who knows the stack
 
-  // Where samples are rare, asking the JVM for the stack is cheaper than knowing it all the time
+  // Unless samples are frequent, to look at the JVM's stack is cheaper than to keep one of our own
   // (docs/design/0005-deterministic-sampling.md).
-  [[nodiscard]] bool asks_jvm() const { return context == "jvm" || (context == "auto" && granularity >= 100'000); }
+  [[nodiscard]] bool asks_jvm() const { return context == "jvm" || (context == "auto" && granularity >= 10'000); }
 };
 
 [[nodiscard]] bool is_bytecode_mode(std::string_view mode);

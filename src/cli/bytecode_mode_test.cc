@@ -20,8 +20,9 @@ TEST(BytecodeMode, HasDefaultsAndSettings) {
   EXPECT_EQ(mode.seed, 7u);
   EXPECT_EQ(mode.max_path, 50u);
   EXPECT_FALSE(mode.asks_jvm());
-  EXPECT_TRUE(parse_bytecode_mode("bytecode:granularity=1000000").value().asks_jvm());
-  EXPECT_TRUE(parse_bytecode_mode("bytecode:context=jvm").value().asks_jvm());
+  EXPECT_TRUE(parse_bytecode_mode("bytecode").value().asks_jvm());
+  EXPECT_FALSE(parse_bytecode_mode("bytecode:granularity=9999").value().asks_jvm());
+  EXPECT_TRUE(parse_bytecode_mode("bytecode:granularity=500,context=jvm").value().asks_jvm());
   EXPECT_FALSE(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().asks_jvm());
 }
 

@@ -63,7 +63,9 @@ class AttachedCounting final : public Kind, private CountingThreads {
   void thread_enlisted(JNIEnv* jni, jobject own, jlong number) override;
   std::uint64_t new_tree(JNIEnv* jni) override;
   bool grow(std::uint64_t tree, std::uint32_t size) override { return trees_.grow(tree, size); }
-  jint fill_slots(JNIEnv* jni, jlong slots) override { return sampling_ ? sampling_->fill_slots(jni, slots) : 0; }
+  jlong find_callers(JNIEnv* jni, jlong region) override {
+    return sampling_ ? sampling_->find_callers(jni, region) : 0;
+  }
 
   Result<void> set_up(JNIEnv* jni);
   Result<void> ask_for_events();

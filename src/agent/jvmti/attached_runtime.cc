@@ -46,9 +46,9 @@ jboolean JNICALL grow(JNIEnv*, jclass, jlong tree, jint size) {
   return grown ? JNI_TRUE : JNI_FALSE;
 }
 
-jint JNICALL fill_slots(JNIEnv* jni, jclass, jlong slots) {
+jlong JNICALL find_callers(JNIEnv* jni, jclass, jlong region) {
   const std::shared_lock lock(g_counting_mutex);
-  return g_counting == nullptr ? 0 : g_counting->fill_slots(jni, slots);
+  return g_counting == nullptr ? 0 : g_counting->find_callers(jni, region);
 }
 
 // HotSpot prints a warning if natives of a java.* class are registered by somebody else, which it tells by the Java
@@ -190,7 +190,7 @@ bool AttachedRuntime::bind(JNIEnv* jni) {
   const JNINativeMethod of_call_tree[] = {
       native("newTree", "(Ljava/lang/SondeThread;)J", reinterpret_cast<void*>(agent::new_tree)),
       native("grow", "(JI)Z", reinterpret_cast<void*>(agent::grow))};
-  const JNINativeMethod of_sampling[] = {native("fillSlots", "(J)I", reinterpret_cast<void*>(agent::fill_slots))};
+  const JNINativeMethod of_sampling[] = {native("findCallers", "(J)J", reinterpret_cast<void*>(agent::find_callers))};
   return jni->RegisterNatives(thread, of_thread, 1) == JNI_OK &&
          jni->RegisterNatives(call_tree, of_call_tree, 2) == JNI_OK &&
          jni->RegisterNatives(sampling, of_sampling, 1) == JNI_OK;

@@ -21,8 +21,8 @@ class CountingThreads {
   virtual void thread_enlisted(JNIEnv* jni, jobject own, jlong number) = 0;
   virtual std::uint64_t new_tree(JNIEnv* jni) = 0;
   virtual bool grow(std::uint64_t tree, std::uint32_t size) = 0;
-  // For SondeSampling: the stack of the current thread as call sites, from `slots` on. Returns how many.
-  virtual jint fill_slots(JNIEnv* jni, jlong slots) = 0;
+  // For SondeSampling, as in BytecodeSampling.
+  virtual jlong find_callers(JNIEnv* jni, jlong region) = 0;
 
  protected:
   ~CountingThreads() = default;

@@ -14,9 +14,9 @@ constexpr std::uint32_t kMostFrames = 16'000;  // there are not many more slots
 
 constexpr std::uint32_t kMark = 1U << 31U;  // SondeSampling.MARK
 
-BytecodeSampling* g_sampling = nullptr;  // for fill_slots_of, which the JVM calls without saying for whom
+BytecodeSampling* g_sampling = nullptr;  // for find_callers_of, which the JVM calls without saying for whom
 
-jint JNICALL fill_slots_of(JNIEnv* jni, jclass, jlong slots) { return g_sampling->fill_slots(jni, slots); }
+jlong JNICALL find_callers_of(JNIEnv* jni, jclass, jlong region) { return g_sampling->find_callers(jni, region); }
 
 jlong JNICALL register_thread_of(JNIEnv* jni, jclass, jobject thread) {
   return g_sampling->register_thread(jni, thread);
@@ -37,7 +37,7 @@ bool BytecodeSampling::define(JNIEnv* jni) {
 
 bool BytecodeSampling::bind_natives(JNIEnv* jni) {
   const JNINativeMethod natives[] = {
-      {const_cast<char*>("fillSlots"), const_cast<char*>("(J)I"), reinterpret_cast<void*>(fill_slots_of)},
+      {const_cast<char*>("findCallers"), const_cast<char*>("(J)J"), reinterpret_cast<void*>(find_callers_of)},
       {const_cast<char*>("register"), const_cast<char*>("(Ljava/lang/Thread;)J"),
        reinterpret_cast<void*>(register_thread_of)},
       {const_cast<char*>("ask"), const_cast<char*>("(Ljava/lang/Thread;JIIJ)J"), reinterpret_cast<void*>(ask_for)}};
@@ -53,8 +53,8 @@ jlong BytecodeSampling::ask(JNIEnv* jni, jobject thread, std::span<const std::ui
   return user_agent_->sample(jni, thread, sites, bytecodes);
 }
 
-jint BytecodeSampling::fill_slots(JNIEnv* jni, jlong slots) {
-  return stack_slots_.fill(jni, reinterpret_cast<std::uint32_t*>(slots), ShadowStacks::kSlots);
+jlong BytecodeSampling::find_callers(JNIEnv* jni, jlong region) {
+  return static_cast<jlong>(stack_slots_.find_callers(jni, static_cast<std::uint64_t>(region)));
 }
 
 bool BytecodeSampling::begin(JNIEnv* jni) {
@@ -80,12 +80,13 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
   set("jitter", options_.jitter * options_.scale());
   set("seed", options_.seed);
   set("siteTable", arena_.address(sites_.address()));
-  jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"),
-                         static_cast<jint>(options_.max_path == 0 ? kMostFrames : options_.max_path));
+  const std::uint32_t most = options_.max_path == 0 ? kMostFrames : options_.max_path;
+  jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"), static_cast<jint>(most));
   jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksJvm", "Z"),
                              options_.asks_jvm() ? JNI_TRUE : JNI_FALSE);
   jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksAgent", "Z"),
                              user_agent_ != nullptr ? JNI_TRUE : JNI_FALSE);
+  if (options_.asks_jvm()) stack_slots_.begin(jni, most);
   begun_ = true;
   return true;
 }

@@ -53,8 +53,8 @@ class BytecodeSampling {
   void settle_living(JNIEnv* jni);
   // The same of one that counts no more.
   void settle(JNIEnv* jni, jobject thread);
-  // For SondeSampling: the stack of the current thread as call sites, from `slots` on.
-  jint fill_slots(JNIEnv* jni, jlong slots);
+  // For SondeSampling: the call sites on the stack of the current thread (stack_slots.h).
+  jlong find_callers(JNIEnv* jni, jlong region);
   // For SondeSampling: how many bytecodes until it asks again.
   jlong register_thread(JNIEnv* jni, jobject thread) { return user_agent_->register_sampled(jni, thread); }
   jlong ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first, jlong bytecodes);

@@ -23,6 +23,9 @@ class JavaThreads {
     return virtual_thread_ != nullptr && jni->IsInstanceOf(thread, virtual_thread_) != JNI_FALSE;
   }
 
+  // Of the JNIEnv in a JavaThread, the JVM's own object for a thread; 0 if it is not known.
+  [[nodiscard]] std::uint64_t env_offset() const { return env_offset_; }
+
   // The calling thread.
   [[nodiscard]] JavaThreadInfo describe_current(JNIEnv* jni, jthread thread) const;
 
@@ -41,7 +44,7 @@ class JavaThreads {
   std::optional<hotspot::Layout> layout_;
   jclass virtual_thread_ = nullptr;  // global reference for the life of the process; null before JDK 21
   jfieldID eetop_ = nullptr;         // java.lang.Thread: JavaThread*
-  std::uint64_t env_offset_ = 0;     // of the JNIEnv in a JavaThread
+  std::uint64_t env_offset_ = 0;
 };
 
 }  // namespace sonde::agent

@@ -2,57 +2,131 @@
 #include "agent/jvmti/stack_slots.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "agent/jvmti/java_threads.h"
 
 namespace sonde::agent {
 namespace {
 
 constexpr jint kMaxFrames = 20'000;
+constexpr std::uint32_t kSlots = ShadowStacks::kSlots;
+// New frames are among the innermost ones, and to ask for all of a deep stack takes long.
+constexpr jint kLearnt = 1'000;
+
+std::vector<jvmtiFrameInfo>& frame_buffer() {
+  static thread_local std::vector<jvmtiFrameInfo> frames(kMaxFrames);
+  return frames;
+}
 
 }  // namespace
 
-jint StackSlots::frames(std::vector<jvmtiFrameInfo>& found, bool& cut) const {
-  found.resize(kMaxFrames);
+void StackSlots::begin(JNIEnv* jni, std::uint32_t most) {
+  const auto layout = hotspot::find_layout(hotspot::VmStructs::load());
+  most_ = most;
+  env_offset_ = JavaThreads(jvmti_, jni, std::nullopt).env_offset();
+  if (layout && env_offset_ != 0) known_ = std::make_unique<hotspot::KnownFrames>(*layout);
+}
+
+std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
+  static thread_local hotspot::KnownPath path;
+  auto* slots = reinterpret_cast<std::uint32_t*>(region);
+  auto& use = *reinterpret_cast<RegionUse*>(region + RegionUse::kAt);
+  const std::uint64_t seed = std::uint64_t{use.user} << 32U;
+  std::uint32_t kept = 0;
+  const auto find = [&] { return known_ != nullptr && known_->find(thread_of(jni), region, seed, path, kept); };
+  if (!find() && !(learn(jni) && find())) {
+    ask(jni, use, slots);
+    return 0;
+  }
+#ifndef NDEBUG
+  if (!is_as_jvm_says(jni, path)) __builtin_trap();
+#endif
+  // A virtual thread may have run elsewhere since.
+  const auto writer = reinterpret_cast<std::uint64_t>(&path);
+  if (use.writer != writer) kept = 0;
+  use.writer = writer;
+  use.depth = std::min(path.sites_of(kept), kSlots);
+  path.for_each_site(kept, [&](std::uint32_t site) {
+    if (use.depth < kSlots) slots[use.depth++] = site;
+  });
+  return path.sites_of(path.size()) < most_ ? path.hash() : 0;
+}
+
+void StackSlots::ask(JNIEnv* jni, RegionUse& use, std::uint32_t* slots) {
+  bool cut = false;
+  const Frames frames = describe_all(jni, cut);
+  use.writer = 0;
+  use.depth = write(frames, cut, slots);
+}
+
+bool StackSlots::learn(JNIEnv* jni) {
+  std::vector<jvmtiFrameInfo>& found = frame_buffer();
   jint count = 0;
-  if (jvmti_->GetStackTrace(nullptr, 0, kMaxFrames, found.data(), &count) != JVMTI_ERROR_NONE) return 0;
+  if (known_ == nullptr || jvmti_->GetStackTrace(nullptr, 0, kLearnt, found.data(), &count) != JVMTI_ERROR_NONE) {
+    return false;
+  }
+  const Frames frames = describe(jni, {found.data(), static_cast<std::size_t>(count)});
+  known_->learn(thread_of(jni), frames, count < kLearnt);
+  return true;
+}
+
+StackSlots::Frames StackSlots::describe_all(JNIEnv* jni, bool& cut) {
+  std::vector<jvmtiFrameInfo>& found = frame_buffer();
+  jint count = 0;
+  if (jvmti_->GetStackTrace(nullptr, 0, kMaxFrames, found.data(), &count) != JVMTI_ERROR_NONE) return {};
   jint all = count;
   cut = count == kMaxFrames && jvmti_->GetFrameCount(nullptr, &all) == JVMTI_ERROR_NONE && all > count;
   if (cut) jvmti_->GetStackTrace(nullptr, all - kMaxFrames, kMaxFrames, found.data(), &count);
-  return count;
+  return describe(jni, {found.data(), static_cast<std::size_t>(count)});
 }
 
-std::int32_t StackSlots::fill(JNIEnv* jni, std::uint32_t* slots, std::size_t capacity) {
-  static thread_local std::vector<jvmtiFrameInfo> found;
-  bool cut = false;
-  const jint count = frames(found, cut);
+StackSlots::Frames StackSlots::describe(JNIEnv* jni, std::span<const jvmtiFrameInfo> found) {
+  static thread_local std::vector<hotspot::KnownFrames::Frame> described;
+  described.clear();
   const std::lock_guard lock(mutex_);
-  jint sampled = cut ? -1 : 0;
-  while (!cut && sampled < count && find(jni, found[static_cast<std::size_t>(sampled)].method).is_ours) ++sampled;
-  std::size_t used = 0;
-  for (jint i = count - 1; i > sampled && used < capacity; --i) {
-    const jvmtiFrameInfo& frame = found[static_cast<std::size_t>(i)];
-    const Method& method = find(jni, frame.method);
-    if (method.first_site != 0) slots[used++] = site_at(method, frame.location);
+  for (const jvmtiFrameInfo& frame : found) {
+    described.push_back({.method = &find(jni, frame.method), .bci = frame.location});
   }
-  return static_cast<std::int32_t>(used);
+  return described;
 }
 
-std::uint32_t StackSlots::site_at(const Method& method, jlocation location) {
-  const auto pc = static_cast<std::uint32_t>(location);
-  const auto site = std::ranges::lower_bound(method.pcs, pc);
-  const bool is_call = site != method.pcs.end() && *site == pc;
-  return method.first_site + (is_call ? 1 + static_cast<std::uint32_t>(site - method.pcs.begin()) : 0);
+std::uint32_t StackSlots::write(Frames frames, bool cut, std::uint32_t* slots) {
+  std::size_t callers = 0;  // from here on
+  while (!cut && callers < frames.size() && frames[callers].method->is_ours) ++callers;
+  if (!cut) ++callers;  // the sampled method
+  std::uint32_t used = 0;
+  for (std::size_t i = frames.size(); i-- > callers && used < kSlots;) {
+    const std::uint32_t site = frames[i].method->at(frames[i].bci);
+    if (site != 0) slots[used++] = site;
+  }
+  return used;
 }
+
+#ifndef NDEBUG
+// With assertions on, the JVM is asked in any case.
+bool StackSlots::is_as_jvm_says(JNIEnv* jni, const hotspot::KnownPath& path) {
+  std::vector<std::uint32_t> said(kSlots);
+  bool cut = false;
+  const Frames frames = describe_all(jni, cut);
+  said.resize(write(frames, cut, said.data()));
+  std::vector<std::uint32_t> found;
+  path.for_each_site(0, [&](std::uint32_t site) { found.push_back(site); });
+  if (found.size() > kSlots) found.resize(kSlots);
+  return cut || found == said;
+}
+#endif
 
 // HotSpot never gives a jmethodID to a second method, so what was found out once holds.
-const StackSlots::Method& StackSlots::find(JNIEnv* jni, jmethodID id) {
+const hotspot::MethodSites& StackSlots::find(JNIEnv* jni, jmethodID id) {
   const auto known = methods_.find(id);
   if (known != methods_.end()) return known->second;
   return methods_.emplace(id, resolve(jni, id)).first->second;
 }
 
-StackSlots::Method StackSlots::resolve(JNIEnv* jni, jmethodID id) {
+hotspot::MethodSites StackSlots::resolve(JNIEnv* jni, jmethodID id) {
   jclass owner = nullptr;
   if (jvmti_->GetMethodDeclaringClass(id, &owner) != JVMTI_ERROR_NONE) return {};
   char* signature = nullptr;

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent], on a Java thread that takes a sample. The stack of this thread, as the JVM knows it, in terms of
-// call sites: only methods that are instrumented and call others are of interest.
+// Context: [agent], on a Java thread that takes a sample. The stack of this thread in terms of call sites: only methods
+// that are instrumented and call others are of interest. The JVM is asked for frames that were not met before.
 #pragma once
 
 #include <jni.h>
 #include <jvmti.h>
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "agent/session/shadow_stacks.h"
 #include "agent/session/site_table.h"
+#include "agent/vm/hotspot/known_frames.h"
 
 namespace sonde::agent {
 
@@ -19,27 +23,41 @@ class StackSlots {
  public:
   StackSlots(jvmtiEnv* jvmti, SiteTable& sites) : jvmti_(jvmti), sites_(sites) {}
 
-  // Writes the call sites of all callers of the sampled method, the outermost first, but no more than `capacity`.
-  // Returns how many. The sampled method is the one that called SondeSampling.
-  std::int32_t fill(JNIEnv* jni, std::uint32_t* slots, std::size_t capacity);
+  // Once the JVM is initialised, before the first sample. `most`: contexts have fewer sites.
+  void begin(JNIEnv* jni, std::uint32_t most);
+
+  // Writes the call sites of all callers of the sampled method, which is the one that called SondeSampling, into the
+  // region of this thread (shadow_stacks.h), the outermost first, and how many there are. Those that are as they were
+  // are left as SondeSteps has marked them. Returns what SondeSteps knows them by, their hash; 0 if it has to find out.
+  std::uint64_t find_callers(JNIEnv* jni, std::uint64_t region);
 
  private:
-  struct Method {
-    bool is_ours = false;            // of SondeSampling or SondeSteps
-    std::uint32_t first_site = 0;    // 0: not of interest
-    std::vector<std::uint32_t> pcs;  // of the other sites
-  };
+  using Frames = std::span<const hotspot::KnownFrames::Frame>;
 
-  // Frames from the innermost outwards; only the outermost ones, and `cut`, if there are too many.
-  jint frames(std::vector<jvmtiFrameInfo>& found, bool& cut) const;
-  const Method& find(JNIEnv* jni, jmethodID id);
-  Method resolve(JNIEnv* jni, jmethodID id);
-  static std::uint32_t site_at(const Method& method, jlocation location);
+  // The same for a stack with frames that cannot be known.
+  void ask(JNIEnv* jni, RegionUse& use, std::uint32_t* slots);
+  // Asks for what is not known yet.
+  bool learn(JNIEnv* jni);
+  // As many call sites as there is room for; returns how many.
+  static std::uint32_t write(Frames frames, bool cut, std::uint32_t* slots);
+  [[nodiscard]] std::uint64_t thread_of(JNIEnv* jni) const {
+    return reinterpret_cast<std::uint64_t>(jni) - env_offset_;
+  }
+  // Frames from the innermost outwards, as the JVM describes them; the next call of this thread overwrites them.
+  Frames describe(JNIEnv* jni, std::span<const jvmtiFrameInfo> found);
+  // All of them; only the outermost ones, and `cut`, if there are too many.
+  Frames describe_all(JNIEnv* jni, bool& cut);
+  const hotspot::MethodSites& find(JNIEnv* jni, jmethodID id);
+  hotspot::MethodSites resolve(JNIEnv* jni, jmethodID id);
+  [[nodiscard]] bool is_as_jvm_says(JNIEnv* jni, const hotspot::KnownPath& path);
 
   jvmtiEnv* jvmti_;
   SiteTable& sites_;
+  std::unique_ptr<hotspot::KnownFrames> known_;  // null: the layout of this JVM is not known
+  std::uint64_t env_offset_ = 0;
+  std::uint32_t most_ = 0;
   std::mutex mutex_;  // guards what follows
-  std::unordered_map<jmethodID, Method> methods_;
+  std::unordered_map<jmethodID, hotspot::MethodSites> methods_;
 };
 
 }  // namespace sonde::agent

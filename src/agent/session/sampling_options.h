@@ -15,7 +15,7 @@ struct SamplingOptions {
   std::uint64_t jitter = 0;       // up to so many more, less one, at random
   std::uint64_t seed = 0;
   std::uint32_t max_path = 0;     // frames of a context that are kept; 0: all
-  bool context_from_jvm = false;  // no shadow stack: the JVM is asked for each sample
+  bool context_from_jvm = false;  // no shadow stack: samples look at the JVM's own
   std::string weights_text;       // as the user gave it; "": each bytecode counts as one
   std::optional<classfile::OpcodeWeights> weights;
 

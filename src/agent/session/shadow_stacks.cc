@@ -9,12 +9,6 @@ namespace sonde::agent {
 namespace {
 
 constexpr std::uint64_t kRegionsAtOnce = 64;
-// As in SondeSteps.
-struct RegionUse {
-  std::uint32_t user;
-  std::uint32_t unused_bits;  // of the upper half of a hash
-};
-constexpr std::uint64_t kUse = 0x50000;
 static_assert(kBias % ShadowStacks::kRegion == 0 && kBiasStep % ShadowStacks::kRegion == 0,
               "a region is aligned whether or not addresses are biased");
 
@@ -25,8 +19,9 @@ std::uint64_t ShadowStacks::lease() {
   if (free_.empty() && !add_regions()) return 0;
   const std::uint64_t region = free_.back();
   free_.pop_back();
-  auto& use = *reinterpret_cast<RegionUse*>(region + bias_ + kUse);
+  auto& use = *reinterpret_cast<RegionUse*>(region + bias_ + RegionUse::kAt);
   ++use.user;  // what the last thread cached belongs to its own call tree
+  use.writer = 0;
   use.unused_bits = 32 - (leased_ < kLargeCaches ? kLargeBits : kSmallBits);
   ++leased_;
   return region;

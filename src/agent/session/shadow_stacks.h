@@ -14,6 +14,16 @@
 
 namespace sonde::agent {
 
+// What is in each region behind the frames, as in SondeSteps.
+struct RegionUse {
+  static constexpr std::uint64_t kAt = 0x50000;
+  std::uint32_t user;
+  std::uint32_t unused_bits;  // of the upper half of a hash
+  // If it is not the methods themselves that write the slots:
+  std::uint32_t depth;   // how many there are
+  std::uint64_t writer;  // who wrote them last
+};
+
 class ShadowStacks {
  public:
   static constexpr std::uint64_t kRegion = 0x100000;

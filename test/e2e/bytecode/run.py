@@ -184,11 +184,11 @@ def virtual_threads(bench):
         return
     threads, calls = (2000, 40) if bench.quick else (20000, 40)
     found = {}
-    for parallelism in (1, 4, 2):
+    for parallelism, context in ((1, "shadow"), (4, "shadow"), (2, "jvm")):
         for how in ("together", "stream"):
             options = ["-Xmx512m", f"-Djdk.virtualThreadScheduler.parallelism={parallelism}", "-cp", bench.stress / "classes21"]
             command = [jdk.java, *options, "app.ManyVirtualThreads", threads, calls, how]
-            profile, (code, _) = bench.record(command, "bytecode:granularity=1000,jitter=100", "--no-jdk")
+            profile, (code, _) = bench.record(command, f"bytecode:granularity=1000,jitter=100,context={context}", "--no-jdk")
             expect("exit code", code, 0)
             work = {stack: n for stack, n in samples(profile, None).items() if "work" in "".join(stack)}
             found[parallelism, how] = (digest(work), sum(work.values()), total(profile, "bytecodes"))
@@ -220,6 +220,22 @@ def unequal_threads(bench):
             for kind, bytecodes in kinds.items():
                 name = f"samples of {threads // 4} threads of {bytecodes} bytecodes, one every {granularity}"
                 expect(name, found[kind], threads // 4 * (bytecodes // granularity))
+
+
+def churn(bench):
+    """Classes and threads that come and go, exceptions, deep stacks, code that is thrown away. Builds with assertions compare each stack
+    with what the JVM says of it."""
+    classes = bench.work / "sampler"
+    recordings.compile_programs(classes, bench.jdks, ROOT / "test/apps/sampler", "classes")
+    seconds = 2 if bench.quick else 10
+    for jdk in bench.jdks:
+        for options in (["-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=8m"], ["-XX:+UseZGC"])[: 1 if bench.quick else None]:
+            command = [jdk.java, "-Xmx256m", *options, "-cp", classes / "classes", "app.Churn", seconds]
+            profile, (code, said) = bench.record(command, "bytecode:granularity=1000,context=jvm", "--no-jdk")
+            expect(f"exit code on JDK {jdk.major} {options}", (code, "done" in said), (0, True))
+            deepest = max(len(context["stack"]) for context in profile if context["samples"])
+            if deepest < 1000:
+                raise Failed(f"the deepest context has {deepest} frames")
 
 
 def killed(bench):
@@ -300,7 +316,7 @@ def calibrate(bench):
     expect("exit code without a JDK", refused.code, 1)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, births, virtual_threads, unequal_threads, killed, max_path, weights, calibrate)}
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, births, virtual_threads, unequal_threads, churn, killed, max_path, weights, calibrate)}
 
 
 def main():

@@ -271,6 +271,7 @@ public final class SondeSampling {
     if (slot >= SondeRT.SINK && slot < SondeRT.NOWHERE_END) slot = thread.$sondeHidden;
     final long region = SondeSteps.region(thread, slot);
     if (region == 0) return ask(thread, 0L, 0, first, bytecodes);
+    if (asksJvm) findCallers(region);
     return ask(thread, region, SondeSteps.depth(region, slot), first, bytecodes);
   }
 
@@ -281,8 +282,8 @@ public final class SondeSampling {
   private static native long ask(Thread thread, long slots, int depth, int first, long bytecodes);
 
   /**
-   * Writes the call sites of the methods on the stack, up to the one that called the sampled method, as they would be
-   * on a shadow stack. Returns how many there are.
+   * Writes the call sites of the methods on the stack, up to the one that called the sampled method, into the region's
+   * slots, and how many there are. Returns what SondeSteps.walk would return for them; 0 if it has to be called.
    */
-  static native int fillSlots(long slots);
+  static native long findCallers(long region);
 }

@@ -25,6 +25,8 @@ final class SondeSteps {
   static final long USER = 0x50000L;
   // How many bits of the upper half of a hash do not tell where a counter is: threads in large numbers have fewer.
   static final long UNUSED_BITS = 0x50004L;
+  // How many slots findCallers has written.
+  static final long DEPTH = 0x50008L;
   // Where the samples of a context are counted.
   static final long COUNTERS = 0x80000L;
   static final int COUNTER_SHIFT = 4;
@@ -56,10 +58,14 @@ final class SondeSteps {
     }
     final long user = (long) SondeRT.Memory.U.getInt(region + USER) << 32;
     final int shift = SondeRT.Memory.U.getInt(region + UNUSED_BITS);
+    final long callers = SondeSampling.asksJvm ? SondeSampling.findCallers(region) : 0L;
     final int depth = depth(region, slot);
-    final long hash = pathHash(walk(region, depth, user), first);
+    final long hash = pathHash(callers != 0 ? callers : walk(region, depth, user), first);
     final long counter = region + COUNTERS + ((long) ((int) (hash >>> 32) >>> shift) << COUNTER_SHIFT);
-    if (SondeRT.Memory.U.getLong(counter + COUNTER_HASH) != hash) learn(thread, region, depth, first, counter, hash);
+    if (SondeRT.Memory.U.getLong(counter + COUNTER_HASH) != hash) {
+      if (callers != 0) walk(region, depth, user);
+      learn(thread, region, depth, first, counter, hash);
+    }
     add(SondeRT.Memory.U.getLong(counter + COUNTER_AT), samples);
   }
 
@@ -116,7 +122,8 @@ final class SondeSteps {
 
   /** How many slots there are, no more than are to be kept. */
   static int depth(long region, long slot) {
-    final int depth = SondeSampling.asksJvm ? SondeSampling.fillSlots(region) : (int) (slot & SLOTS_MASK) / SLOT_SIZE;
+    final boolean isWritten = SondeSampling.asksJvm;
+    final int depth = isWritten ? SondeRT.Memory.U.getInt(region + DEPTH) : (int) (slot & SLOTS_MASK) / SLOT_SIZE;
     return depth >= SondeSampling.maxPath ? SondeSampling.maxPath - 1 : depth;
   }
 

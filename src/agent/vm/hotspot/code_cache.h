@@ -71,6 +71,10 @@ class CodeCache {
     const auto start = load<std::uint64_t>(name);
     return start == text("nmethod") || start == text("native n");
   }
+  // Of an nmethod: does it lead to a native method?
+  [[nodiscard]] bool is_native(std::uint64_t nmethod) const SIGNAL_SAFE {
+    return load<std::uint64_t>(load<std::uint64_t>(nmethod + layout_.blob_name)) == text("native n");
+  }
   // "DeoptimizationBlob" or "UncommonTrapBlob".
   [[nodiscard]] bool is_deoptimization(std::uint64_t blob) const SIGNAL_SAFE {
     const auto name = load<std::uint64_t>(blob + layout_.blob_name);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "agent/vm/hotspot/nmethod_scopes.h"
 #include "agent/vm/hotspot/safe_memory.h"
-#include "agent/vm/hotspot/unsigned5.h"
 
 namespace sonde::agent::hotspot {
 namespace {
@@ -12,41 +12,6 @@ namespace {
 constexpr std::size_t kMaxPlaces = 1 << 18;  // then the table starts again
 constexpr int kMaxInlined = 256;
 constexpr std::uint64_t kLargestPcs = 16 << 20;
-
-struct PcDesc {  // pcDesc.hpp
-  std::int32_t pc_offset;
-  std::int32_t scope_decode_offset;
-  std::int32_t obj_decode_offset;
-  std::int32_t flags;
-};
-static_assert(sizeof(PcDesc) == 16);
-
-// The parts of an nmethod that say which bytecodes its instructions stand for.
-struct Scopes {
-  std::uint64_t pcs;
-  std::uint64_t pcs_end;
-  std::uint64_t data;
-  std::uint64_t metadata;
-};
-
-Scopes scopes_of(const Layout& layout, std::uint64_t nmethod) {
-  const auto number = [&](std::uint32_t field) { return std::uint64_t{load<std::uint32_t>(nmethod + field)}; };
-  Scopes scopes{};
-  if (layout.has_immutable_data) {
-    const auto base = load<std::uint64_t>(nmethod + layout.nmethod_immutable_data);
-    scopes.pcs = base + number(layout.nmethod_scopes_pcs);
-    scopes.pcs_end = base + number(layout.nmethod_scopes_pcs_end);
-    scopes.data = base + number(layout.nmethod_scopes_data);
-  } else {
-    scopes.pcs = nmethod + number(layout.nmethod_scopes_pcs);
-    scopes.pcs_end = nmethod + number(layout.nmethod_scopes_pcs_end);
-    scopes.data = load<std::uint64_t>(nmethod + layout.nmethod_scopes_data);
-  }
-  scopes.metadata = layout.has_mutable_data
-                        ? load<std::uint64_t>(nmethod + layout.blob_mutable_data) + number(layout.nmethod_metadata)
-                        : nmethod + number(layout.nmethod_metadata);
-  return scopes;
-}
 
 // Number 0 if the method is not known.
 StackFrame frame_in(const MethodTable::Entry& method, std::int32_t bci) {
@@ -180,20 +145,15 @@ std::vector<StackFrame> HotspotDecoder::read_scopes(const Place& place) {
   return frames;
 }
 
-// scopeDesc.cpp: a scope is its caller's scope, a method and a bytecode index; the outermost has no caller.
 std::optional<Scope> HotspotDecoder::read_scope(std::uint64_t nmethod, std::int32_t at) {
   const Scopes scopes = scopes_of(cache_.layout(), nmethod);
-  std::uint8_t bytes[15] = {};
+  std::uint8_t bytes[kScopeBytes] = {};
   if (!read_memory(scopes.data + static_cast<std::uint64_t>(at), bytes, sizeof bytes)) return {};
-  Unsigned5Reader reader(bytes, cache_.layout().unsigned5_excludes_zero);
-  const auto caller = reader.next();
-  const auto index = reader.next();
-  const auto bci = reader.next();
-  if (!caller || !index || !bci || *index == 0) return {};
-  const auto method = read_value<std::uint64_t>(scopes.metadata + (std::uint64_t{*index} - 1) * 8);
+  const auto scope = parse_scope(bytes, cache_.layout().unsigned5_excludes_zero);
+  if (!scope) return {};
+  const auto method = read_value<std::uint64_t>(scopes.metadata + (std::uint64_t{scope->method} - 1) * 8);
   if (!method) return {};
-  return Scope{.frame = frame_in(methods_.find(*method), static_cast<std::int32_t>(*bci) - 1),
-               .caller = static_cast<std::int32_t>(*caller)};
+  return Scope{.frame = frame_in(methods_.find(*method), scope->bci), .caller = scope->caller};
 }
 
 }  // namespace sonde::agent::hotspot

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/vm/hotspot/known_frames.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "agent/vm/hotspot/nmethod_scopes.h"
+#include "agent/vm/hotspot/safe_memory.h"
+
+namespace sonde::agent::hotspot {
+namespace {
+
+constexpr std::uint16_t kMaxInlined = 256;
+// Continuation.enter, what is inlined there, and enterSpecial, which calls it.
+constexpr std::size_t kContinuationFrames = 2;
+
+void leave(OwnStack& stack, const KnownPath& found) {
+  switch (found.frames.back().kind) {
+    case KnownPath::Kind::kCompiled:
+    case KnownPath::Kind::kDeoptimized:
+    case KnownPath::Kind::kStub: return stack.leave_frame(found.rests.back().place->words);
+    case KnownPath::Kind::kInterpreted: return stack.leave_interpreted();
+    case KnownPath::Kind::kCallStub: return stack.leave_call_stub();
+    case KnownPath::Kind::kEnd: return stack.stop();
+  }
+}
+
+}  // namespace
+
+void KnownPath::be_of(const Of& whom) {
+  if (whom != of) resize(0);
+  of = whom;
+}
+
+void KnownPath::append(const KnownPath& found) {
+  std::uint64_t sum = hash();
+  std::uint32_t sites = sites_of(size());
+  for (std::uint32_t i = found.size(); i-- > 0;) {
+    frames.push_back(found.frames[i]);
+    Rest& rest = rests.emplace_back(found.rests[i]);
+    for_each_site_of(rest, [&](std::uint32_t site) { sum = (sum + site) * 0x9e3779b97f4a7c15; });
+    sites += rest.sites;
+    rest.hash = sum;
+    rest.sites_so_far = sites;
+  }
+}
+
+std::uint32_t MethodSites::at(std::int64_t bci) const {
+  if (first_site == 0) return 0;
+  const auto pc = static_cast<std::uint32_t>(bci);
+  const auto site = std::ranges::lower_bound(pcs, pc);
+  const bool is_call = site != pcs.end() && *site == pc;
+  return first_site + (is_call ? 1 + static_cast<std::uint32_t>(site - pcs.begin()) : 0);
+}
+
+KnownFrames::KnownFrames(const Layout& layout) {
+  static std::atomic<std::uint32_t> made{0};
+  number_ = ++made;
+  cache_.find(layout);
+}
+
+bool KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
+                       std::uint32_t& kept) const {
+  static thread_local KnownPath found;  // from the innermost frame outwards
+  found.resize(0);
+  path.be_of({.finder = number_, .region = region, .seed = seed});
+  OwnStack stack(cache_, java_thread);
+  kept = count_same(stack, path);  // at most
+  for (bool is_sampled = false; stack.is_good() && !stack.is_at_end(); leave(stack, found)) {
+    while (kept > 0 && path.frames[kept - 1].sp < stack.now().sp) --kept;
+    if (kept > 0 && path.at(kept - 1) == stack.now()) break;
+    if (!look_up(stack, found, is_sampled)) break;
+  }
+  const bool is_met = stack.is_good() && kept > 0 && path.at(kept - 1) == stack.now();
+  const bool is_end = stack.is_good() && stack.is_at_end();
+  if (!is_met) kept = 0;
+  path.resize(kept);
+  if ((!is_met && !is_end) || !has_same_methods(path)) {
+    path.resize(0);
+    return false;
+  }
+  path.append(found);
+  return true;
+}
+
+// These frames are alive, so that their methods can be looked at.
+bool KnownFrames::has_same_methods(const KnownPath& path) const {
+  for (std::uint32_t i = 0; i < path.size(); ++i) {
+    const bool is_interpreted = path.frames[i].kind == KnownPath::Kind::kInterpreted;
+    if (is_interpreted && !look_at(path.rests[i].method->key).is_same(*path.rests[i].method)) return false;
+  }
+  return true;
+}
+
+std::uint32_t KnownFrames::count_same(const OwnStack& stack, const KnownPath& path) const {
+  if (!stack.is_good() || path.size() == 0 || path.frames[0].sp >= stack.end()) return 0;
+  std::uint32_t same = 0;
+  while (same < path.size() && path.frames[same].sp > stack.now().sp && is_same(stack, path, same)) ++same;
+  return same;
+}
+
+// Is it still the same code, and called by the same frame? That is read from where a frame was; whether it is one is
+// known when the walk comes there.
+bool KnownFrames::is_same(const OwnStack& stack, const KnownPath& path, std::uint32_t i) const {
+  const KnownPath::Frame& frame = path.frames[i];
+  if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) != frame.compile_id) return false;
+  if (frame.kind == KnownPath::Kind::kEnd) return i == 0;
+  if (frame.kind == KnownPath::Kind::kCallStub) {
+    const OwnFrame caller = stack.caller_of_call_stub(path.at(i));
+    return i == 0 ? caller.pc == 0 : caller == path.at(i - 1);
+  }
+  if (i == 0) return false;
+  if (frame.kind == KnownPath::Kind::kInterpreted) {
+    const OwnFrame at = path.at(i);
+    return stack.caller_of_interpreted(at) == path.at(i - 1) && OwnStack::bcp_of(at) == path.rests[i].bcp &&
+           OwnStack::method_of(at) == path.rests[i].method->key;
+  }
+  if (frame.kind == KnownPath::Kind::kDeoptimized &&
+      stack.original_pc(frame.sp, frame.nmethod) != path.rests[i].place->key) {
+    return false;
+  }
+  const KnownPath::Frame& caller = path.frames[i - 1];
+  const bool has_pointer = caller.kind == KnownPath::Kind::kInterpreted || caller.kind == KnownPath::Kind::kCallStub;
+  return load<std::uint64_t>(caller.sp - 8) == caller.pc &&
+         (!has_pointer || stack.caller_at(caller.sp) == path.at(i - 1));
+}
+
+const KnownPlace* KnownFrames::find_place(const OwnStack& stack) const {
+  const std::uint64_t pc = stack.now().pc;
+  if (const KnownPlace* place = places_.find(pc); place != nullptr && is_there(*place)) return place;
+  if (stack.is_interpreted() || stack.is_call_stub()) return nullptr;
+  const std::uint64_t nmethod = cache_.blob_of(pc);
+  if (nmethod == 0 || !cache_.is_nmethod(nmethod) || pc != cache_.deopt_handler(nmethod)) return nullptr;
+  const KnownPlace* place = places_.find(stack.original_pc(stack.now().sp, nmethod));
+  return place != nullptr && is_there(*place) ? place : nullptr;
+}
+
+bool KnownFrames::look_up(const OwnStack& stack, KnownPath& found, bool& is_sampled) const {
+  using Kind = KnownPath::Kind;
+  const OwnFrame& at = stack.now();
+  if (const KnownPlace* place = find_place(stack); place != nullptr) {
+    const bool is_code = place->nmethod != 0;
+    const Kind kind = is_code ? Kind::kCompiled : Kind::kStub;
+    found.frames.push_back({.pc = at.pc,
+                            .sp = at.sp,
+                            .nmethod = place->nmethod,
+                            .compile_id = place->compile_id,
+                            .kind = place->is_end         ? Kind::kEnd
+                                    : place->key != at.pc ? Kind::kDeoptimized
+                                                          : kind});
+    const bool is_sampled_here = !is_sampled && !place->is_ours && is_code;
+    is_sampled = is_sampled || is_sampled_here;
+    const std::uint32_t left_out = is_sampled_here && place->is_innermost_of_interest ? 1 : 0;
+    found.rests.push_back({.place = place, .sites = place->sites - left_out});
+    return true;
+  }
+  if (stack.is_call_stub()) {
+    found.frames.push_back({.pc = at.pc, .sp = at.sp, .kind = Kind::kCallStub});
+    found.rests.push_back({.fp = at.fp});
+    return true;
+  }
+  const KnownMethod* method = stack.is_interpreted() ? find_method(OwnStack::method_of(at)) : nullptr;
+  if (method == nullptr) return false;
+  const std::uint64_t bcp = OwnStack::bcp_of(at);
+  const std::uint32_t site =
+      method->sites->at(static_cast<std::int64_t>(bcp - method->const_method - cache_.layout().const_size));
+  found.frames.push_back({.pc = at.pc, .sp = at.sp, .kind = Kind::kInterpreted});
+  found.rests.push_back(
+      {.fp = at.fp, .method = method, .bcp = bcp, .site = site, .sites = is_sampled && site != 0 ? 1U : 0U});
+  is_sampled = is_sampled || !method->sites->is_ours;
+  return true;
+}
+
+const KnownMethod* KnownFrames::find_method(std::uint64_t method) const {
+  const KnownMethod* known = methods_.find(method);
+  return known != nullptr && look_at(method).is_same(*known) ? known : nullptr;
+}
+
+KnownMethod KnownFrames::look_at(std::uint64_t method) const {
+  const Layout& layout = cache_.layout();
+  const auto const_method = load<std::uint64_t>(method + layout.method_const);
+  const auto pool = load<std::uint64_t>(const_method + layout.const_pool);
+  const auto holder = load<std::uint64_t>(pool + layout.pool_holder);
+  return {.key = method,
+          .const_method = const_method,
+          .pool = pool,
+          .holder = holder,
+          .class_name = load<std::uint64_t>(holder + layout.klass_name),
+          .sites = nullptr};
+}
+
+void KnownFrames::learn(std::uint64_t java_thread, std::span<const Frame> frames, bool is_whole) {
+  std::vector<Physical> found;
+  if (!look_at_stack(java_thread, is_whole ? SIZE_MAX : frames.size(), found)) return;
+  std::size_t all = 0;
+  for (const Physical& physical : found) all += physical.place.frames;
+  // The JVM does not show what virtual threads begin with.
+  if (is_whole && found.back().place.is_end) {
+    for (std::size_t i = 0; i < kContinuationFrames && all > frames.size() && i < found.size(); ++i) {
+      KnownPlace& hidden = found[found.size() - 1 - i].place;
+      all -= hidden.frames;
+      hidden.frames = 0;
+    }
+  }
+  if (is_whole && all != frames.size()) return;
+  const std::lock_guard lock(mutex_);
+  std::size_t at = 0;
+  for (Physical& physical : found) {
+    const std::span<const Frame> described = frames.subspan(at, physical.place.frames);
+    at += described.size();
+    if (physical.is_known) continue;
+    if (physical.method == 0) {
+      learn_place(std::move(physical.place), described);
+    } else if (find_method(physical.method) == nullptr) {
+      KnownMethod method = look_at(physical.method);
+      method.sites = described.front().method;
+      methods_.add(std::make_unique<const KnownMethod>(method));
+    }
+  }
+}
+
+void KnownFrames::learn_place(KnownPlace place, std::span<const Frame> frames) {
+  // Probes are inlined into the sampled method, what they call to take the sample is not.
+  const auto sampled = std::ranges::find_if(frames, [](const Frame& frame) { return !frame.method->is_ours; });
+  place.is_ours = sampled == frames.end() && !frames.empty();
+  place.is_innermost_of_interest = sampled != frames.end() && sampled->method->first_site != 0;
+  std::vector<std::uint32_t> sites;
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    const std::uint32_t site = frames[i].method->at(frames[i].bci);
+    if (site != 0) sites.push_back(site);
+  }
+  place.sites = static_cast<std::uint16_t>(sites.size());
+  std::uint32_t* to = place.inside;
+  if (sites.size() > KnownPlace::kInside) {
+    auto outside = std::make_unique<std::uint32_t[]>(sites.size());
+    to = outside.get();
+    place.outside = std::move(outside);
+  }
+  std::ranges::copy(sites, to);
+  places_.add(std::make_unique<const KnownPlace>(std::move(place)));
+}
+
+// What lies on the stack, the innermost first, and stands for no more than `most` of the JVM's frames; false if there
+// is something that we do not understand.
+bool KnownFrames::look_at_stack(std::uint64_t java_thread, std::size_t most, std::vector<Physical>& found) const {
+  OwnStack stack(cache_, java_thread);
+  std::size_t all = 0;
+  while (stack.is_good() && !stack.is_at_end()) {
+    const std::size_t before = found.size();
+    if (stack.is_call_stub()) {
+      stack.leave_call_stub();
+    } else if (stack.is_interpreted()) {
+      Physical physical{.place = {}, .method = OwnStack::method_of(stack.now()), .is_known = false};
+      physical.place.frames = 1;
+      found.push_back(std::move(physical));
+      stack.leave_interpreted();
+    } else if (!look_at_code(stack, found)) {
+      return false;
+    }
+    if (found.size() > before) all += found.back().place.frames;
+    if (all <= most) continue;
+    found.pop_back();
+    break;
+  }
+  return stack.is_good() && !found.empty();
+}
+
+bool KnownFrames::look_at_code(OwnStack& stack, std::vector<Physical>& found) const {
+  Physical physical{.place = {}, .method = 0, .is_known = false};
+  KnownPlace& place = physical.place;
+  if (const KnownPlace* known = find_place(stack); known != nullptr) {
+    place.words = known->words;
+    place.frames = known->frames;
+    place.is_end = known->is_end;
+    physical.is_known = true;
+  } else {
+    const std::uint64_t blob = cache_.blob_of(stack.now().pc);
+    if (blob == 0 || cache_.is_deoptimization(blob)) return false;
+    place.key = stack.now().pc;
+    place.words = static_cast<std::uint32_t>(cache_.frame_size(blob));
+    if (cache_.is_nmethod(blob)) {
+      if (place.key == cache_.deopt_handler(blob)) place.key = stack.original_pc(stack.now().sp, blob);
+      place.nmethod = blob;
+      place.compile_id = cache_.compile_id(blob);
+      place.is_end = stack.is_continuation_entry();
+      place.frames = frames_at(blob, place.key);
+      if (place.frames == 0) return false;
+    } else if (cache_.frame_size(blob) < 2) {
+      return false;
+    }
+  }
+  if (place.is_end) {
+    stack.stop();
+  } else {
+    stack.leave_frame(place.words);
+  }
+  found.push_back(std::move(physical));
+  return true;
+}
+
+// How many methods are at a return address: the compiled one and those inlined there. 0 if that is not known.
+std::uint16_t KnownFrames::frames_at(std::uint64_t nmethod, std::uint64_t pc) const {
+  if (cache_.is_native(nmethod)) return 1;
+  const Scopes scopes = scopes_of(cache_.layout(), nmethod);
+  const auto offset = static_cast<std::int32_t>(pc - cache_.code_begin(nmethod));
+  std::int32_t scope = 0;
+  for (std::uint64_t at = scopes.pcs; at < scopes.pcs_end && scope == 0; at += sizeof(PcDesc)) {
+    const auto desc = load<PcDesc>(at);
+    if (desc.pc_offset == offset) scope = desc.scope_decode_offset;
+  }
+  std::uint16_t count = 0;
+  while (scope > 0 && count < kMaxInlined) {
+    std::uint8_t bytes[kScopeBytes] = {};
+    if (!read_memory(scopes.data + static_cast<std::uint64_t>(scope), bytes, sizeof bytes)) return 0;
+    const auto read = parse_scope(bytes, cache_.layout().unsigned5_excludes_zero);
+    if (!read) return 0;
+    scope = read->caller;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace sonde::agent::hotspot
