@@ -44,6 +44,18 @@ jclass find_class(JNIEnv* jni, const char* name) {
   return global;
 }
 
+bool initialise_classes(JNIEnv* jni, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const jclass initialised = jni->FindClass(name);
+    if (initialised == nullptr) {
+      jni->ExceptionClear();
+      return false;
+    }
+    jni->DeleteLocalRef(initialised);
+  }
+  return true;
+}
+
 jclass define_class(JNIEnv* jni, const char* name, Bytes bytes) {
   const jclass defined =
       jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));

@@ -5,6 +5,7 @@
 #include <jni.h>
 #include <jvmti.h>
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,9 @@ std::string system_property(jvmtiEnv* jvmti, const char* name);
 jclass find_class(JNIEnv* jni, const char* name);
 // A new class of the boot loader, as a global reference; null if it cannot be defined.
 jclass define_class(JNIEnv* jni, const char* name, Bytes bytes);
+// Classes are initialised when they are first used, and never if that fails. Ours may be used first when the stack of a
+// thread is full, so that is done before. False and no pending exception if one of them does not exist.
+bool initialise_classes(JNIEnv* jni, std::initializer_list<const char*> names);
 // ClassLoader.getPlatformClassLoader or getSystemClassLoader, as a global reference; null if it cannot be had.
 jobject find_loader(JNIEnv* jni, const char* getter);
 

@@ -2,6 +2,7 @@
 #include "agent/jvmti/stack_slots.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,13 +12,14 @@
 namespace sonde::agent {
 namespace {
 
-constexpr jint kMaxFrames = 20'000;
+constexpr jint kMaxFrames = 50'000;
 constexpr std::uint32_t kSlots = ShadowStacks::kSlots;
 // New frames are among the innermost ones, and to ask for all of a deep stack takes long.
 constexpr jint kLearnt = 1'000;
 
-std::vector<jvmtiFrameInfo>& frame_buffer() {
-  static thread_local std::vector<jvmtiFrameInfo> frames(kMaxFrames);
+std::vector<jvmtiFrameInfo>& frame_buffer(jint most) {
+  static thread_local std::vector<jvmtiFrameInfo> frames;
+  if (frames.size() < static_cast<std::size_t>(most)) frames.resize(static_cast<std::size_t>(most));
   return frames;
 }
 
@@ -36,8 +38,13 @@ std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
   auto& use = *reinterpret_cast<RegionUse*>(region + RegionUse::kAt);
   const std::uint64_t seed = std::uint64_t{use.user} << 32U;
   std::uint32_t kept = 0;
-  const auto find = [&] { return known_ != nullptr && known_->find(thread_of(jni), region, seed, path, kept); };
-  if (!find() && !(learn(jni) && find())) {
+  using Found = hotspot::KnownFrames::Found;
+  const auto find = [&] {
+    return known_ == nullptr ? Found::kNever : known_->find(thread_of(jni), region, seed, path, kept);
+  };
+  Found found = find();
+  if (found == Found::kNotAll && learn(jni)) found = find();
+  if (found != Found::kAll) {
     ask(jni, use, slots);
     return 0;
   }
@@ -58,28 +65,30 @@ std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
 void StackSlots::ask(JNIEnv* jni, RegionUse& use, std::uint32_t* slots) {
   bool cut = false;
   const Frames frames = describe_all(jni, cut);
+  if (known_ != nullptr && !cut) known_->learn(thread_of(jni), frames, true);  // for the next time
   use.writer = 0;
   use.depth = write(frames, cut, slots);
 }
 
 bool StackSlots::learn(JNIEnv* jni) {
-  std::vector<jvmtiFrameInfo>& found = frame_buffer();
+  std::vector<jvmtiFrameInfo>& found = frame_buffer(kLearnt);
   jint count = 0;
-  if (known_ == nullptr || jvmti_->GetStackTrace(nullptr, 0, kLearnt, found.data(), &count) != JVMTI_ERROR_NONE) {
-    return false;
-  }
+  if (jvmti_->GetStackTrace(nullptr, 0, kLearnt, found.data(), &count) != JVMTI_ERROR_NONE) return false;
   const Frames frames = describe(jni, {found.data(), static_cast<std::size_t>(count)});
   known_->learn(thread_of(jni), frames, count < kLearnt);
   return true;
 }
 
 StackSlots::Frames StackSlots::describe_all(JNIEnv* jni, bool& cut) {
-  std::vector<jvmtiFrameInfo>& found = frame_buffer();
+  jint all = 0;
+  if (jvmti_->GetFrameCount(nullptr, &all) != JVMTI_ERROR_NONE) return {};
+  cut = all > kMaxFrames;
+  const jint wanted = std::min(all, kMaxFrames);
+  std::vector<jvmtiFrameInfo>& found = frame_buffer(wanted);
   jint count = 0;
-  if (jvmti_->GetStackTrace(nullptr, 0, kMaxFrames, found.data(), &count) != JVMTI_ERROR_NONE) return {};
-  jint all = count;
-  cut = count == kMaxFrames && jvmti_->GetFrameCount(nullptr, &all) == JVMTI_ERROR_NONE && all > count;
-  if (cut) jvmti_->GetStackTrace(nullptr, all - kMaxFrames, kMaxFrames, found.data(), &count);
+  if (jvmti_->GetStackTrace(nullptr, cut ? all - wanted : 0, wanted, found.data(), &count) != JVMTI_ERROR_NONE) {
+    return {};
+  }
   return describe(jni, {found.data(), static_cast<std::size_t>(count)});
 }
 
@@ -106,8 +115,10 @@ std::uint32_t StackSlots::write(Frames frames, bool cut, std::uint32_t* slots) {
 }
 
 #ifndef NDEBUG
-// With assertions on, the JVM is asked in any case.
+// With assertions on, the JVM is asked in any case; of deep stacks, which takes long, now and then.
 bool StackSlots::is_as_jvm_says(JNIEnv* jni, const hotspot::KnownPath& path) {
+  static std::atomic<std::uint32_t> deep{0};
+  if (path.size() >= kLearnt && ++deep % 50 != 0) return true;
   std::vector<std::uint32_t> said(kSlots);
   bool cut = false;
   const Frames frames = describe_all(jni, cut);

@@ -115,7 +115,9 @@ Result<void> SubgraphRuntime::make_class(jvmtiEnv* jvmti, JNIEnv* jni, std::span
   const bool seen = define_by_java(jni, kSeenName, kSondeSubgraphSeenClass);
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   g_binding = nullptr;
-  if (!seen || !binding.done) return failed("could not be bound to the agent");
+  if (!seen || !binding.done ||
+      !initialise_classes(jni, {"java/lang/SondeSubgraphTree", "java/lang/SondeRootTimes", kSeenName}))
+    return failed("could not be bound to the agent");
   const jclass unsafe = jni->FindClass("jdk/internal/misc/Unsafe");
   const jmethodID get = jni->GetStaticMethodID(unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
   const jmethodID offset_of = jni->GetMethodID(unsafe, "objectFieldOffset", "(Ljava/lang/Class;Ljava/lang/String;)J");

@@ -228,8 +228,9 @@ public final class SondeSampling {
   private static boolean adopt(Thread thread) {
     final long tree = SondeTree.newTree(thread);
     if (tree == 0) return false;
-    thread.$sondeTree = tree;
+    // The stack may be full at any call: whoever has a tree has a root.
     thread.$sondeRoot = SondeRT.Memory.U.getLong(tree + (SondeRT.BASE + SondeTree.TREE_ROOT)) + SondeTree.NODE_SITES;
+    thread.$sondeTree = tree;
     return true;
   }
 

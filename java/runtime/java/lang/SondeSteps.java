@@ -94,7 +94,9 @@ final class SondeSteps {
 
   /**
    * Brings the hashes of the last sample's frames up to date with the slots and returns the topmost one. While a method
-   * waits for what it called, so do its callers: what is below a marked slot is as in the last sample.
+   * waits for what it called, so do its callers: what is below a marked slot is as in the last sample. The stack of the
+   * thread may be full at any call, those of Unsafe among them if this is interpreted; so here and below what says that
+   * something is there is written last.
    */
   private static long walk(long region, int depth, long user) {
     final Unsafe u = SondeRT.Memory.U;
@@ -104,10 +106,11 @@ final class SondeSteps {
     for (; i < depth; ++i) {
       final int number = u.getInt(region + SLOT_SIZE * i);
       hash = pathHash(hash, number);
+      if (u.getLong(frame(region, i) + FRAME_HASH) != hash) {
+        u.putLong(frame(region, i) + FRAME_PLACE, 0L);
+        u.putLong(frame(region, i) + FRAME_HASH, hash);
+      }
       u.putInt(region + SLOT_SIZE * i, number | MARK);
-      if (u.getLong(frame(region, i) + FRAME_HASH) == hash) continue;
-      u.putLong(frame(region, i) + FRAME_HASH, hash);
-      u.putLong(frame(region, i) + FRAME_PLACE, 0L);
     }
     return hash;
   }
@@ -132,8 +135,9 @@ final class SondeSteps {
     final Unsafe u = SondeRT.Memory.U;
     final long row = row(first);
     final long at = samplesAt(find(place(thread, region, depth), row), row);
-    u.putLong(counter + COUNTER_HASH, hash);
+    u.putLong(counter + COUNTER_HASH, 0L);
     u.putLong(counter + COUNTER_AT, at);
+    u.putLong(counter + COUNTER_HASH, hash);
   }
 
   /** The call site in the tree that the slots lead to. */
@@ -158,9 +162,10 @@ final class SondeSteps {
     final Unsafe u = SondeRT.Memory.U;
     if (u.getLong(step + STEP_FROM) == from && u.getLong(step + STEP_TAG) == tag) return u.getLong(step + STEP_TO);
     final long to = find(from, row((int) tag));
-    u.putLong(step + STEP_FROM, from);
+    u.putLong(step + STEP_FROM, 0L);
     u.putLong(step + STEP_TAG, tag);
     u.putLong(step + STEP_TO, to);
+    u.putLong(step + STEP_FROM, from);
     return to;
   }
 

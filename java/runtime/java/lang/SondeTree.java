@@ -327,8 +327,8 @@ final class SondeTree {
     thread.$sondeSite = SINK + NODE_SITES;
     final long tree = newTree(thread);
     if (tree == 0) return false;
-    thread.$sondeTree = tree;
     thread.$sondeRoot = Memory.U.getLong(tree + (BASE + TREE_ROOT)) + NODE_SITES;
+    thread.$sondeTree = tree;
     thread.$sondeSite = thread.$sondeRoot;
     return true;
   }

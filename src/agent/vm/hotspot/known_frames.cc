@@ -60,8 +60,8 @@ KnownFrames::KnownFrames(const Layout& layout) {
   cache_.find(layout);
 }
 
-bool KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
-                       std::uint32_t& kept) const {
+KnownFrames::Found KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed,
+                                     KnownPath& path, std::uint32_t& kept) const {
   static thread_local KnownPath found;  // from the innermost frame outwards
   found.resize(0);
   path.be_of({.finder = number_, .region = region, .seed = seed});
@@ -78,10 +78,16 @@ bool KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uin
   path.resize(kept);
   if ((!is_met && !is_end) || !has_same_methods(path)) {
     path.resize(0);
-    return false;
+    return stack.is_good() && (is_end || is_walkable(stack.now().pc)) ? Found::kNotAll : Found::kNever;
   }
   path.append(found);
-  return true;
+  return Found::kAll;
+}
+
+bool KnownFrames::is_walkable(std::uint64_t pc) const {
+  if (cache_.is_interpreter(pc) || pc == cache_.layout().call_stub_return) return true;
+  const std::uint64_t blob = cache_.blob_of(pc);
+  return blob != 0 && !cache_.is_deoptimization(blob) && (cache_.is_nmethod(blob) || cache_.frame_size(blob) >= 2);
 }
 
 // These frames are alive, so that their methods can be looked at.
@@ -230,10 +236,10 @@ void KnownFrames::learn_place(KnownPlace place, std::span<const Frame> frames) {
     const std::uint32_t site = frames[i].method->at(frames[i].bci);
     if (site != 0) sites.push_back(site);
   }
-  place.sites = static_cast<std::uint16_t>(sites.size());
+  place.sites = static_cast<std::uint16_t>(sites.size());  // there are no more than kMaxInlined
   std::uint32_t* to = place.inside;
-  if (sites.size() > KnownPlace::kInside) {
-    auto outside = std::make_unique<std::uint32_t[]>(sites.size());
+  if (place.sites > KnownPlace::kInside) {
+    auto outside = std::make_unique<std::uint32_t[]>(place.sites);
     to = outside.get();
     place.outside = std::move(outside);
   }
@@ -275,8 +281,8 @@ bool KnownFrames::look_at_code(OwnStack& stack, std::vector<Physical>& found) co
     place.is_end = known->is_end;
     physical.is_known = true;
   } else {
+    if (!is_walkable(stack.now().pc)) return false;
     const std::uint64_t blob = cache_.blob_of(stack.now().pc);
-    if (blob == 0 || cache_.is_deoptimization(blob)) return false;
     place.key = stack.now().pc;
     place.words = static_cast<std::uint32_t>(cache_.frame_size(blob));
     if (cache_.is_nmethod(blob)) {
@@ -286,8 +292,6 @@ bool KnownFrames::look_at_code(OwnStack& stack, std::vector<Physical>& found) co
       place.is_end = stack.is_continuation_entry();
       place.frames = frames_at(blob, place.key);
       if (place.frames == 0) return false;
-    } else if (cache_.frame_size(blob) < 2) {
-      return false;
     }
   }
   if (place.is_end) {

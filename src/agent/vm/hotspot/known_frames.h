@@ -140,11 +140,13 @@ class KnownFrames {
   // Once the JVM is initialised.
   explicit KnownFrames(const Layout& layout);
 
-  // Brings the path up to date with the stack; its outermost frames are the `kept` ones that were there before. False
-  // if there is a frame that is not known; the path is empty then. A path is of one region (shadow_stacks.h) at a time;
-  // its hash begins with `seed` and goes on from site to site as in SondeSteps.
-  bool find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
-            std::uint32_t& kept) const;
+  enum class Found { kAll, kNotAll, kNever };
+  // Brings the path up to date with the stack; its outermost frames are the `kept` ones that were there before. It is
+  // empty if there is a frame that is not known (kNotAll), or that cannot be, as those of a virtual thread that lie in
+  // the heap (kNever). A path is of one region (shadow_stacks.h) at a time; its hash begins with `seed` and goes on
+  // from site to site as in SondeSteps.
+  Found find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
+             std::uint32_t& kept) const;
   // On the same stack: its frames, the innermost first, and whether these are all.
   void learn(std::uint64_t java_thread, std::span<const Frame> frames, bool is_whole);
 
@@ -168,6 +170,8 @@ class KnownFrames {
   bool look_up(const OwnStack& stack, KnownPath& found, bool& is_sampled) const;
   [[nodiscard]] const KnownMethod* find_method(std::uint64_t method) const;
   [[nodiscard]] KnownMethod look_at(std::uint64_t method) const;
+  // Code that has no frame of known size, or none that the JVM tells anything of.
+  [[nodiscard]] bool is_walkable(std::uint64_t pc) const;
   [[nodiscard]] bool has_same_methods(const KnownPath& path) const;
   [[nodiscard]] bool look_at_stack(std::uint64_t java_thread, std::size_t most, std::vector<Physical>& found) const;
   bool look_at_code(OwnStack& stack, std::vector<Physical>& found) const;
