@@ -149,7 +149,7 @@ Result<void> AttachedRuntime::define(JNIEnv* jni, std::uint64_t bias) {
     return Error{ErrorCode::kUnsupported, "java.lang.SondeRT cannot be defined in this JVM"};
   }
   if (!find_fields(jni) || !define_and_bind(jni, this) ||
-      !initialise_classes(jni, {"java/lang/SondeRT", kLastClass, "java/lang/SondeTree", "java/lang/SondeFlat"})) {
+      !initialise_classes(jni, {kLastClass, "java/lang/SondeTree", "java/lang/SondeFlat", "java/lang/SondeSteps"})) {
     jni->ExceptionClear();
     return Error{ErrorCode::kUnsupported,
                  "java.lang.SondeRT of this JVM is another one: it was started by `sonde run`"};

@@ -64,9 +64,6 @@ bool BytecodeSampling::begin(JNIEnv* jni) {
 }
 
 bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
-  if (!initialise_classes(jni, {"java/lang/SondeRT$Memory", "java/lang/SondeTree", "java/lang/SondeSteps"})) {
-    return false;
-  }
   const auto field = [&](const char* name) {
     return jni->ExceptionCheck() != JNI_FALSE ? nullptr : jni->GetFieldID(threads, name, "J");
   };

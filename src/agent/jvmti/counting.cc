@@ -147,6 +147,10 @@ Result<void> Counting::start(JNIEnv* jni) {
   virtual_thread_ = find_class(jni, "java/lang/BaseVirtualThread");
   platform_loader_ = find_loader(jni, "getPlatformClassLoader");
   if (!find_fields(jni) || !bind_natives(jni)) return no_fields();
+  if (!initialise_classes(jni, {"java/lang/SondeRT$Memory", "java/lang/SondeTree", "java/lang/SondeFlat"}) ||
+      (sampling_ && !initialise_classes(jni, {"java/lang/SondeSteps"}))) {
+    return Error{ErrorCode::kUnsupported, "java.lang.SondeRT cannot be initialised in this JVM"};
+  }
   if (options_.flat) {
     if (!open_flat_gate(jni)) return Error{ErrorCode::kUnsupported, "the counters of exact:flat cannot be set up"};
     return {};

@@ -233,7 +233,7 @@ def churn(bench):
             command = [jdk.java, "-Xmx256m", "-Xss400k", *options, "-cp", classes / "classes", "app.Churn", seconds]
             profile, (code, said) = bench.record(command, "bytecode:granularity=1000,context=jvm", "--no-jdk")
             expect(f"exit code on JDK {jdk.major} {options}", (code, "done" in said), (0, True))
-            deepest = max(len(context["stack"]) for context in profile if context.get("samples"))
+            deepest = max((len(context["stack"]) for context in profile if context.get("samples")), default=0)
             if deepest < 500:
                 raise Failed(f"the deepest context has {deepest} frames")
 

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint16_t kMaxInlined = 256;
 // Continuation.enter, what is inlined there, and enterSpecial, which calls it.
 constexpr std::size_t kContinuationFrames = 2;
+const MethodSites kNothing;
 
 void leave(OwnStack& stack, const KnownPath& found) {
   switch (found.frames.back().kind) {
@@ -220,7 +221,7 @@ void KnownFrames::learn(std::uint64_t java_thread, std::span<const Frame> frames
       learn_place(std::move(physical.place), described);
     } else if (find_method(physical.method) == nullptr) {
       KnownMethod method = look_at(physical.method);
-      method.sites = described.front().method;
+      method.sites = described.empty() ? &kNothing : described.front().method;  // what the JVM does not show
       methods_.add(std::make_unique<const KnownMethod>(method));
     }
   }
