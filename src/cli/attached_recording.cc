@@ -155,7 +155,7 @@ std::vector<std::string> start_lines(const Modes& modes, std::uint64_t duration_
       words.push_back("jitter=" + std::to_string(mode.jitter));
       words.push_back("seed=" + std::to_string(mode.seed));
       words.push_back("maxpath=" + std::to_string(mode.max_path));
-      words.push_back(std::string("context=") + (mode.context == "shadow" ? "shadow" : "jvm"));
+      words.push_back("context=" + (mode.context == "auto" ? "jvm" : mode.context));
     }
     if (modes.subgraph && name == modes.subgraph->name()) {
       for (const auto& [key, value] : settings_for_agent(*modes.subgraph, bare_time(duration_ns)))

@@ -15,11 +15,13 @@ struct BytecodeMode {
   std::uint64_t jitter = 100;
   std::uint64_t seed = 1;
   std::uint64_t max_path = 0;
-  std::string context = "auto";  // or "shadow", "jvm": who knows the stack
+  std::string context = "auto";  // or "shadow", "jvm", "hash": who knows the stack
 
-  // Unless samples are frequent, to look at the JVM's stack is cheaper than to keep one of our own
-  // (docs/design/0005-deterministic-sampling.md).
-  [[nodiscard]] bool asks_jvm() const { return context == "jvm" || (context == "auto" && granularity >= 10'000); }
+  // Unless samples are frequent, to look at the JVM's stack is cheaper than to have each call hand on where it comes
+  // from (docs/design/0005-deterministic-sampling.md).
+  [[nodiscard]] std::string context_source() const {
+    return context != "auto" ? context : granularity >= 10'000 ? "jvm" : "hash";
+  }
 };
 
 [[nodiscard]] bool is_bytecode_mode(std::string_view mode);

@@ -19,11 +19,11 @@ TEST(BytecodeMode, HasDefaultsAndSettings) {
   EXPECT_EQ(mode.jitter, 0u);
   EXPECT_EQ(mode.seed, 7u);
   EXPECT_EQ(mode.max_path, 50u);
-  EXPECT_FALSE(mode.asks_jvm());
-  EXPECT_TRUE(parse_bytecode_mode("bytecode").value().asks_jvm());
-  EXPECT_FALSE(parse_bytecode_mode("bytecode:granularity=9999").value().asks_jvm());
-  EXPECT_TRUE(parse_bytecode_mode("bytecode:granularity=500,context=jvm").value().asks_jvm());
-  EXPECT_FALSE(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().asks_jvm());
+  EXPECT_EQ(mode.context_source(), "hash");
+  EXPECT_EQ(parse_bytecode_mode("bytecode").value().context_source(), "jvm");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=9999").value().context_source(), "hash");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=500,context=jvm").value().context_source(), "jvm");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().context_source(), "shadow");
 }
 
 TEST(BytecodeMode, SaysWhatMakesNoSense) {

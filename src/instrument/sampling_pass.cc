@@ -15,6 +15,9 @@ constexpr MemberRef kEnterVisible{kRuntime, "enterVisible", "()J"};
 constexpr MemberRef kLeaveVisible{kRuntime, "leaveVisible", "(J)V"};
 constexpr MemberRef kExitVisible{kRuntime, "exitVisible", "(JJI)V"};
 constexpr MemberRef kCall{kRuntime, "call", "(JII)V"};
+constexpr MemberRef kCallers{kRuntime, "callers", "()J"};
+constexpr MemberRef kCallFrom{kRuntime, "callFrom", "(JI)V"};
+constexpr MemberRef kCalledFrom{kRuntime, "calledFrom", "(J)V"};
 constexpr MemberRef kSpend{kRuntime, "spend", "(JJI)V"};
 constexpr MemberRef kSpendOfJdk{kRuntime, "spendOfJdk", "(JJI)V"};
 constexpr MemberRef kLeave{kRuntime, "leave", "(J)V"};
@@ -36,16 +39,18 @@ Result<void> SamplingPass::insert_entry(CodeEditor& code, const CountedMethod&) 
   first_ = static_cast<std::int32_t>(TRY(sites_.add_sites(static_cast<std::uint32_t>(id_), leaf_, native_callees_)));
   count_type_ = plan_.has_loops() ? LocalType::kLong : LocalType::kInt;
   if (has_slot()) slot_local_ = code.new_local(LocalType::kLong);
+  if (hands_hash_on()) callers_local_ = code.new_local(LocalType::kLong);
   if (!plan_.is_single_path()) count_local_ = code.new_local(count_type_);
   code.at_entry(code.snippet([&](CodeBuilder& b) {
     if (has_slot()) {
-      if (context_from_ == ContextFrom::kJvm) {
-        b.invoke_static(kEnterVisible);
-      } else {
+      if (context_from_ == ContextFrom::kShadowStack) {
         b.push(first_).invoke_static(jdk_counts_ && !is_of_jdk() ? kEnterApplication : kEnter);
+      } else {
+        b.invoke_static(kEnterVisible);
       }
       b.store(LocalType::kLong, slot_local_);
     }
+    if (hands_hash_on()) b.invoke_static(kCallers).store(LocalType::kLong, callers_local_);
     if (plan_.is_single_path()) {
       if (has_slot()) b.load(LocalType::kLong, slot_local_);
       b.push(plan_.constant_bytecodes()).op(Opcode::i2l);
@@ -69,22 +74,34 @@ void SamplingPass::spend(CodeBuilder& b) const {
 void SamplingPass::insert_calls(CodeEditor& code) {
   if (context_from_ == ContextFrom::kJvm) return;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const auto site = static_cast<std::int32_t>(i + 1);
     code.before(calls_[i].pc, code.snippet([&](CodeBuilder& b) {
-      b.load(LocalType::kLong, slot_local_).push(first_).push(static_cast<std::int32_t>(i + 1)).invoke_static(kCall);
+      if (context_from_ == ContextFrom::kHash) {
+        b.load(LocalType::kLong, callers_local_).push(first_ + site).invoke_static(kCallFrom);
+      } else {
+        b.load(LocalType::kLong, slot_local_).push(first_).push(site).invoke_static(kCall);
+      }
     }));
   }
 }
 
+// What the method itself executed belongs to where it was called from.
+void SamplingPass::restore_hash(CodeBuilder& b) const {
+  if (hands_hash_on()) b.load(LocalType::kLong, callers_local_).invoke_static(kCalledFrom);
+}
+
 void SamplingPass::hand_over(CodeBuilder& b) const {
+  restore_hash(b);
   if (has_slot()) b.load(LocalType::kLong, slot_local_);
   load_count(b);
   spend(b);
 }
 
 void SamplingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
+  restore_hash(b);
   if (has_slot()) b.load(LocalType::kLong, slot_local_);
   if (plan_.is_single_path() && bytecodes == 0) {
-    if (has_slot()) b.invoke_static(context_from_ == ContextFrom::kJvm ? kLeaveVisible : kLeave);
+    if (has_slot()) b.invoke_static(context_from_ == ContextFrom::kShadowStack ? kLeave : kLeaveVisible);
     return;
   }
   if (plan_.is_single_path()) {
@@ -94,7 +111,7 @@ void SamplingPass::finish(CodeBuilder& b, std::int32_t bytecodes) const {
   }
   if (!has_slot()) return spend(b);
   const MemberRef& with_stack = is_of_jdk() ? kExitOfJdk : kExit;
-  b.push(first_).invoke_static(context_from_ == ContextFrom::kJvm ? kExitVisible : with_stack);
+  b.push(first_).invoke_static(context_from_ == ContextFrom::kShadowStack ? with_stack : kExitVisible);
 }
 
 }  // namespace sonde::instrument

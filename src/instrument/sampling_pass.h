@@ -13,7 +13,12 @@
 //                 count = n0
 //
 // On the shadow stack each method that calls others has the number of the call site it is at. If samples are so rare
-// that the JVM can be asked for the stack each time, there is none, and every method is like a leaf.
+// that the JVM's stack can be looked at each time, there is none, and every method is like a leaf. In between, calls
+// hand on a hash of all call sites that lead to them, by which a sample knows a context that was met before; a method
+// that calls others is like a leaf, and besides:
+//
+//                 entry                   before each call        before it counts, and at its end
+//   hash          callers = callers()     callFrom(callers, site) calledFrom(callers)
 //
 // Blocks, landing pads, constructors and intrinsics are as in exact counting (counting_pass.h).
 #pragma once
@@ -38,7 +43,9 @@ class SiteNumbers {
   ~SiteNumbers() = default;
 };
 
-enum class ContextFrom : std::uint8_t { kShadowStack, kJvm };
+// Where a sample has the call sites of its callers from: a shadow stack, the JVM's stack, or a hash that each call
+// hands on, which is enough for a context that was met before; for others it is the JVM's stack.
+enum class ContextFrom : std::uint8_t { kShadowStack, kJvm, kHash };
 
 class SamplingPass final : public CountingPass {
  public:
@@ -58,11 +65,15 @@ class SamplingPass final : public CountingPass {
   void insert_calls(classfile::CodeEditor& code) override;
   void hand_over(classfile::CodeBuilder& b) const override;
   void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const override;
-  [[nodiscard]] bool is_done_at_entry() const override { return !has_slot() && plan_.is_single_path(); }
+  [[nodiscard]] bool is_done_at_entry() const override {
+    return !has_slot() && !hands_hash_on() && plan_.is_single_path();
+  }
 
   // Methods of the JDK have even numbers (MethodRegistry).
   [[nodiscard]] bool is_of_jdk() const { return id_ % 2 == 0; }
   [[nodiscard]] bool has_slot() const;
+  [[nodiscard]] bool hands_hash_on() const { return !leaf_ && context_from_ == ContextFrom::kHash; }
+  void restore_hash(classfile::CodeBuilder& b) const;
   void spend(classfile::CodeBuilder& b) const;
 
   SiteNumbers& sites_;
@@ -72,6 +83,7 @@ class SamplingPass final : public CountingPass {
   // The method at hand.
   std::int32_t first_ = 0;
   classfile::LocalIndex slot_local_;
+  classfile::LocalIndex callers_local_;
   std::vector<std::uint32_t> native_callees_;
 };
 

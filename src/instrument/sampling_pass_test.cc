@@ -141,6 +141,37 @@ TEST_F(SamplingPassTest, WithoutAShadowStackEveryMethodIsLikeALeaf) {
   EXPECT_EQ(inserted(cls, kApplicationMethod, true, ContextFrom::kJvm).substr(0, 20), "enterVisible lstore ");
 }
 
+TEST_F(SamplingPassTest, AHashOfItsCallersIsHandedOnWithEachCallAndTakenBackHoweverItEnds) {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq end
+        invokestatic a/B.f()V
+   end: return)");
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kHash),
+            "callers lstore iconst_2 istore iload_0 ifeq "
+            "iinc lload bipush callFrom invokestatic "
+            "iinc lload calledFrom iload i2l bipush leaf return lload calledFrom iload i2l bipush leaf athrow ");
+}
+
+TEST_F(SamplingPassTest, ASinglePathThatCallsOthersTakesItsHashBackThoughItHasCounted) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic a/B.f()V\n return");
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kHash),
+            "callers lstore iconst_2 i2l bipush leaf lload bipush callFrom invokestatic lload calledFrom return "
+            "lload calledFrom iconst_m1 i2l bipush leaf athrow ");
+  EXPECT_EQ(inserted(cls, kApplicationMethod, true, ContextFrom::kHash).substr(0, 35),
+            "enterVisible lstore callers lstore ");
+}
+
+TEST_F(SamplingPassTest, ALeafHandsNothingOn) {
+  TestClass cls;
+  assemble(cls, "iload_0\n ireturn");
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kHash), "iconst_2 i2l bipush leaf iload_0 ireturn ");
+}
+
 TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {
   sites_.is_full = true;
   TestClass cls;

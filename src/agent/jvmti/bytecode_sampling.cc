@@ -82,10 +82,12 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
   set("siteTable", arena_.address(sites_.address()));
   const std::uint32_t most = options_.max_path == 0 ? kMostFrames : options_.max_path;
   jni->SetStaticIntField(runtime_, jni->GetStaticFieldID(runtime_, "maxPath", "I"), static_cast<jint>(most));
-  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksJvm", "Z"),
-                             options_.asks_jvm() ? JNI_TRUE : JNI_FALSE);
-  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "asksAgent", "Z"),
-                             user_agent_ != nullptr ? JNI_TRUE : JNI_FALSE);
+  const auto set_flag = [&](const char* name, bool value) {
+    jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, name, "Z"), value ? JNI_TRUE : JNI_FALSE);
+  };
+  set_flag("asksJvm", options_.asks_jvm());
+  set_flag("hashes", options_.hashes());
+  set_flag("asksAgent", user_agent_ != nullptr);
   if (options_.asks_jvm()) stack_slots_.begin(jni, most);
   begun_ = true;
   return true;

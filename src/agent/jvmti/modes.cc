@@ -103,8 +103,9 @@ Result<void> start_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std
     return start_counting(recording, vm, jni, std::move(counting));
   }
   if (mode == "bytecode" && settings.sampling.is_on()) {
-    if (!settings.sampling.asks_jvm())
-      return invalid("a JVM that runs is asked for contexts: context=shadow is only for `sonde run`");
+    // Neither a shadow stack nor a hash knows of frames that were there before.
+    if (settings.sampling.context != instrument::ContextFrom::kJvm)
+      return invalid("a JVM that runs is asked for contexts: context=shadow and context=hash are only for `sonde run`");
     return start_counting(recording, vm, jni, settings);
   }
   if ((mode == "subgraph" || mode == "region") && settings.subgraph.is_on() &&

@@ -14,8 +14,7 @@ namespace {
 
 constexpr jint kMaxFrames = 50'000;
 constexpr std::uint32_t kSlots = ShadowStacks::kSlots;
-// New frames are among the innermost ones, and to ask for all of a deep stack takes long.
-constexpr jint kLearnt = 1'000;
+constexpr std::uint32_t kDeep = 1'000;
 
 std::vector<jvmtiFrameInfo>& frame_buffer(jint most) {
   static thread_local std::vector<jvmtiFrameInfo> frames;
@@ -29,7 +28,9 @@ void StackSlots::begin(JNIEnv* jni, std::uint32_t most) {
   const auto layout = hotspot::find_layout(hotspot::VmStructs::load());
   most_ = most;
   env_offset_ = JavaThreads(jvmti_, jni, std::nullopt).env_offset();
-  if (layout && env_offset_ != 0) known_ = std::make_unique<hotspot::KnownFrames>(*layout);
+  if (!layout || env_offset_ == 0) return;
+  layout_ = *layout;
+  known_.replace(nullptr, std::make_unique<hotspot::KnownFrames>(*layout_, *this));
 }
 
 std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
@@ -38,13 +39,12 @@ std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
   auto& use = *reinterpret_cast<RegionUse*>(region + RegionUse::kAt);
   const std::uint64_t seed = std::uint64_t{use.user} << 32U;
   std::uint32_t kept = 0;
-  using Found = hotspot::KnownFrames::Found;
-  const auto find = [&] {
-    return known_ == nullptr ? Found::kNever : known_->find(thread_of(jni), region, seed, path, kept);
-  };
-  Found found = find();
-  if (found == Found::kNotAll && learn(jni)) found = find();
-  if (found != Found::kAll) {
+  const Generations<hotspot::KnownFrames>::Use known(known_);
+  const bool is_found = known.get() != nullptr && known.get()->find(thread_of(jni), region, seed, path, kept);
+  if (known.get() != nullptr && known.get()->is_full()) {
+    known_.replace(known.get(), std::make_unique<hotspot::KnownFrames>(*layout_, *this));
+  }
+  if (!is_found) {
     ask(jni, use, slots);
     return 0;
   }
@@ -65,18 +65,8 @@ std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
 void StackSlots::ask(JNIEnv* jni, RegionUse& use, std::uint32_t* slots) {
   bool cut = false;
   const Frames frames = describe_all(jni, cut);
-  if (known_ != nullptr && !cut) known_->learn(thread_of(jni), frames, true);  // for the next time
   use.writer = 0;
   use.depth = write(frames, cut, slots);
-}
-
-bool StackSlots::learn(JNIEnv* jni) {
-  std::vector<jvmtiFrameInfo>& found = frame_buffer(kLearnt);
-  jint count = 0;
-  if (jvmti_->GetStackTrace(nullptr, 0, kLearnt, found.data(), &count) != JVMTI_ERROR_NONE) return false;
-  const Frames frames = describe(jni, {found.data(), static_cast<std::size_t>(count)});
-  known_->learn(thread_of(jni), frames, count < kLearnt);
-  return true;
 }
 
 StackSlots::Frames StackSlots::describe_all(JNIEnv* jni, bool& cut) {
@@ -93,7 +83,7 @@ StackSlots::Frames StackSlots::describe_all(JNIEnv* jni, bool& cut) {
 }
 
 StackSlots::Frames StackSlots::describe(JNIEnv* jni, std::span<const jvmtiFrameInfo> found) {
-  static thread_local std::vector<hotspot::KnownFrames::Frame> described;
+  static thread_local std::vector<Frame> described;
   described.clear();
   const std::lock_guard lock(mutex_);
   for (const jvmtiFrameInfo& frame : found) {
@@ -118,7 +108,7 @@ std::uint32_t StackSlots::write(Frames frames, bool cut, std::uint32_t* slots) {
 // With assertions on, the JVM is asked in any case; of deep stacks, which takes long, now and then.
 bool StackSlots::is_as_jvm_says(JNIEnv* jni, const hotspot::KnownPath& path) {
   static std::atomic<std::uint32_t> deep{0};
-  if (path.size() >= kLearnt && ++deep % 50 != 0) return true;
+  if (path.size() >= kDeep && ++deep % 50 != 0) return true;
   std::vector<std::uint32_t> said(kSlots);
   bool cut = false;
   const Frames frames = describe_all(jni, cut);
@@ -151,10 +141,14 @@ hotspot::MethodSites StackSlots::resolve(JNIEnv* jni, jmethodID id) {
   }
   for (char* text : {signature, name, descriptor}) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text));
   jni->DeleteLocalRef(owner);
-  if (full.starts_with("java/lang/SondeSampling.") || full.starts_with("java/lang/SondeSteps.")) {
+  return sites_of(full);
+}
+
+hotspot::MethodSites StackSlots::sites_of(const std::string& method) {
+  if (method.starts_with("java/lang/SondeSampling.") || method.starts_with("java/lang/SondeSteps.")) {
     return {.is_ours = true, .pcs = {}};
   }
-  const auto sites = sites_.find(full);
+  const auto sites = sites_.find(method);
   if (!sites) return {};
   return {.is_ours = false, .first_site = sites->first, .pcs = sites->pcs};
 }

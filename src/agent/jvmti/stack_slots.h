@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [agent], on a Java thread that takes a sample. The stack of this thread in terms of call sites: only methods
-// that are instrumented and call others are of interest. The JVM is asked for frames that were not met before.
+// that are instrumented and call others are of interest. The JVM is asked for stacks that we cannot read ourselves.
 #pragma once
 
 #include <jni.h>
@@ -9,17 +9,20 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "agent/session/generations.h"
 #include "agent/session/shadow_stacks.h"
 #include "agent/session/site_table.h"
 #include "agent/vm/hotspot/known_frames.h"
 
 namespace sonde::agent {
 
-class StackSlots {
+class StackSlots final : public hotspot::SitesByName {
  public:
   StackSlots(jvmtiEnv* jvmti, SiteTable& sites) : jvmti_(jvmti), sites_(sites) {}
 
@@ -31,13 +34,18 @@ class StackSlots {
   // are left as SondeSteps has marked them. Returns what SondeSteps knows them by, their hash; 0 if it has to find out.
   std::uint64_t find_callers(JNIEnv* jni, std::uint64_t region);
 
+  hotspot::MethodSites sites_of(const std::string& method) override;
+
  private:
-  using Frames = std::span<const hotspot::KnownFrames::Frame>;
+  // As the JVM describes it.
+  struct Frame {
+    const hotspot::MethodSites* method;
+    std::int64_t bci;
+  };
+  using Frames = std::span<const Frame>;
 
   // The same for a stack with frames that cannot be known.
   void ask(JNIEnv* jni, RegionUse& use, std::uint32_t* slots);
-  // Asks for what is not known yet.
-  bool learn(JNIEnv* jni);
   // As many call sites as there is room for; returns how many.
   static std::uint32_t write(Frames frames, bool cut, std::uint32_t* slots);
   [[nodiscard]] std::uint64_t thread_of(JNIEnv* jni) const {
@@ -53,7 +61,8 @@ class StackSlots {
 
   jvmtiEnv* jvmti_;
   SiteTable& sites_;
-  std::unique_ptr<hotspot::KnownFrames> known_;  // null: the layout of this JVM is not known
+  std::optional<hotspot::Layout> layout_;  // none: that of this JVM is not known
+  Generations<hotspot::KnownFrames> known_;
   std::uint64_t env_offset_ = 0;
   std::uint32_t most_ = 0;
   std::mutex mutex_;  // guards what follows

@@ -30,9 +30,9 @@ constexpr MemberRef kBornSampled{"java/lang/SondeSampling", "born", "(Ljava/lang
 constexpr MemberRef kBorn{"java/lang/SondeRT", "born", "(Ljava/lang/Thread;)V"};
 
 // As in java/runtime/stubs/java/lang/Thread.java.
-constexpr std::array<std::string_view, 10> kThreadFields = {
-    "$sondeSite",  "$sondeTree",   "$sondeRoot", "$sondeHidden",   "$sondeLeft",
-    "$sondeQuota", "$sondeRandom", "$sondePath", "$sondeChildren", "$sondeRegion"};
+constexpr std::array<std::string_view, 11> kThreadFields = {
+    "$sondeSite",   "$sondeTree", "$sondeRoot",     "$sondeHidden", "$sondeLeft",   "$sondeQuota",
+    "$sondeRandom", "$sondePath", "$sondeChildren", "$sondeRegion", "$sondeCallers"};
 constexpr std::array<std::string_view, 3> kAgentFields = {"$sondeOwn", "$sondeUser", "$sondeAsked"};
 
 // A body in finalize()V, even an empty one with a probe, makes HotSpot register every instance for finalization.
@@ -64,9 +64,7 @@ std::unique_ptr<instrument::CountingPass> ClassInstrumenter::make_pass() {
   }
   // Patterns may choose classes of the JDK.
   const bool jdk_counts = options_.jdk || !options_.include.empty();
-  const auto context_from =
-      options_.sampling.asks_jvm() ? instrument::ContextFrom::kJvm : instrument::ContextFrom::kShadowStack;
-  return std::make_unique<instrument::SamplingPass>(known_, registry_, sites_, context_from, jdk_counts,
+  return std::make_unique<instrument::SamplingPass>(known_, registry_, sites_, options_.sampling.context, jdk_counts,
                                                     options_.sampling.weights ? &*options_.sampling.weights : nullptr);
 }
 

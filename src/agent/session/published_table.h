@@ -27,9 +27,10 @@ class PublishedTable {
     return nullptr;
   }
 
-  // In place of the entry with the same key, if there is one; where there is no room, in place of another.
-  void add(std::unique_ptr<const Entry> entry) {
-    if (entries_.size() >= kMost) return;
+  // In place of the entry with the same key, if there is one; where there is no room, in place of another. False if
+  // there were too many already.
+  bool add(std::unique_ptr<const Entry> entry) {
+    if (entries_.size() >= kMost) return false;
     const std::size_t home = home_of(entry->key);
     std::size_t place = home;
     for (std::size_t i = 0; i < kProbes; ++i) {
@@ -41,6 +42,7 @@ class PublishedTable {
     }
     slots_[place].store(entry.get(), std::memory_order_release);
     entries_.push_back(std::move(entry));
+    return true;
   }
 
  private:

@@ -20,16 +20,34 @@ std::uint64_t ShadowStacks::lease() {
   const std::uint64_t region = free_.back();
   free_.pop_back();
   auto& use = *reinterpret_cast<RegionUse*>(region + bias_ + RegionUse::kAt);
-  ++use.user;  // what the last thread cached belongs to its own call tree
+  use.user = ++users_;  // what other threads cached belongs to their own call trees
   use.writer = 0;
+  use.far_counters = lease_far();
   use.unused_bits = 32 - (leased_ < kLargeCaches ? kLargeBits : kSmallBits);
   ++leased_;
   return region;
 }
 
+std::uint64_t ShadowStacks::lease_far() {
+  if (free_far_.empty()) {
+    if (far_ == kFarCaches) return 0;
+    void* memory = mmap(nullptr, kFarSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return 0;
+    free_far_.push_back(reinterpret_cast<std::uint64_t>(memory));
+    ++far_;
+  }
+  const std::uint64_t far = free_far_.back();
+  free_far_.pop_back();
+  return far;
+}
+
 void ShadowStacks::release(std::uint64_t slot) {
   const std::lock_guard lock(mutex_);
-  free_.push_back(slot & ~(kRegion - 1));
+  const std::uint64_t region = slot & ~(kRegion - 1);
+  auto& use = *reinterpret_cast<RegionUse*>(region + bias_ + RegionUse::kAt);
+  if (use.far_counters != 0) free_far_.push_back(use.far_counters);
+  use.far_counters = 0;
+  free_.push_back(region);
   --leased_;
 }
 
@@ -38,6 +56,9 @@ void ShadowStacks::trim() {
   for (const std::uint64_t region : free_) {
     void* memory = reinterpret_cast<void*>(region + bias_);  // NOLINT(performance-no-int-to-ptr)
     madvise(memory, kRegion, MADV_DONTNEED);
+  }
+  for (const std::uint64_t far : free_far_) {
+    madvise(reinterpret_cast<void*>(far), kFarSize, MADV_DONTNEED);  // NOLINT(performance-no-int-to-ptr)
   }
 }
 

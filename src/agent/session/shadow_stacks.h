@@ -3,8 +3,9 @@
 // as SondeSteps lays it out: a region each, given to the next thread when one has ended. It stays mapped for good: a
 // thread may be about to write when sampling stops.
 //
-// Most of a region are caches of contexts and of steps in the call tree, half a megabyte of which a busy thread touches
-// every page. So where many threads are alive, all but the first ones have a sixteenth of it.
+// Most of a region are caches of contexts and of steps in the call tree, of which a busy thread touches every page. So
+// where many threads are alive, all but the first ones have a sixteenth of it. The very first ones have room for half a
+// million contexts besides: to find out where a thread is takes far longer than to look into memory that is far away.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +23,19 @@ struct RegionUse {
   // If it is not the methods themselves that write the slots:
   std::uint32_t depth;   // how many there are
   std::uint64_t writer;  // who wrote them last
+  std::uint64_t far_counters;
 };
+static_assert(sizeof(RegionUse) == 32);
 
 class ShadowStacks {
  public:
-  static constexpr std::uint64_t kRegion = 0x100000;
+  static constexpr std::uint64_t kRegion = 0x200000;
   static constexpr std::size_t kSlots = 0x10000 / 4 - 1;
   static constexpr std::size_t kLargeCaches = 256;
-  static constexpr std::uint32_t kLargeBits = 14;  // 16,384 contexts of 16 bytes, half as many steps of 32
-  static constexpr std::uint32_t kSmallBits = 10;
+  static constexpr std::uint32_t kLargeBits = 13;  // 32,768 contexts of 16 bytes, a quarter of that steps of 32
+  static constexpr std::uint32_t kSmallBits = 9;
+  static constexpr std::size_t kFarCaches = 16;
+  static constexpr std::uint64_t kFarSize = std::uint64_t{64} << 17;  // as SondeSteps.FAR_UNUSED_BITS
 
   // `bias`: what SondeSampling adds to addresses.
   explicit ShadowStacks(std::uint64_t bias) : bias_(bias) {}
@@ -44,11 +49,16 @@ class ShadowStacks {
 
  private:
   bool add_regions();
+  // 0 if there is none to be had.
+  std::uint64_t lease_far();
 
   const std::uint64_t bias_;
   std::mutex mutex_;  // guards what follows
   std::vector<std::uint64_t> free_;
+  std::vector<std::uint64_t> free_far_;
+  std::size_t far_ = 0;  // how many there are
   std::size_t leased_ = 0;
+  std::uint32_t users_ = 0;  // how many there ever were
 };
 
 }  // namespace sonde::agent

@@ -27,6 +27,7 @@ public final class SondeSampling {
   static int maxPath;
   static long siteTable;
   static boolean asksJvm;
+  static boolean hashes;
   static boolean asksAgent;
 
   /** The most that a number of 32 bits can be multiplied with. */
@@ -127,6 +128,26 @@ public final class SondeSampling {
     final Thread thread = Thread.currentThread();
     thread.$sondeSite = slot;
     if (slot >= SondeRT.NOWHERE_END) countDown(thread, slot, bytecodes, first);
+  }
+
+  // --- a method that calls others, where call sites are known by their hash ---------------------------------------
+
+  /** The call sites that this method was called from. */
+  @ForceInline
+  public static long callers() {
+    return SondeRT.on ? Thread.currentThread().$sondeCallers : 0L;
+  }
+
+  /** Before a call. */
+  @ForceInline
+  public static void callFrom(long callers, int site) {
+    if (SondeRT.on) Thread.currentThread().$sondeCallers = SondeSteps.pathHash(callers, site);
+  }
+
+  /** Before the method counts while it goes on, and at its end, normal or not. */
+  @ForceInline
+  public static void calledFrom(long callers) {
+    if (SondeRT.on) Thread.currentThread().$sondeCallers = callers;
   }
 
   // --- a leaf: it has no slot -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Where a sample belongs in the call tree of its thread: from the slots of the methods on the stack to the place that
@@ -13,7 +14,7 @@ final class SondeSteps {
 
   // A region per thread (src/agent/session/shadow_stacks.h): slots; then what the last sample found, a frame for each
   // slot; then two caches. A slot that a sample has seen is marked until its method calls again.
-  static final long REGION_MASK = 0xfffffL;
+  static final long REGION_MASK = 0x1fffffL;
   static final long SLOTS_MASK = 0xffffL;
   static final int SLOT_SIZE = 4;
   static final int MARK = 1 << 31;
@@ -27,17 +28,22 @@ final class SondeSteps {
   static final long UNUSED_BITS = 0x50004L;
   // How many slots findCallers has written.
   static final long DEPTH = 0x50008L;
-  // Where the samples of a context are counted.
-  static final long COUNTERS = 0x80000L;
-  static final int COUNTER_SHIFT = 4;
-  static final int COUNTER_HASH = 0;
-  static final int COUNTER_AT = 8;
-  // Steps in the tree, half as many.
+  // Many more counters, for those that have no room among the others; 0 for most threads.
+  static final long FAR_COUNTERS = 0x50018L;
+  static final int FAR_UNUSED_BITS = 15;
+  // Steps in the tree.
   static final long STEPS = 0xc0000L;
   static final int STEP_SHIFT = 5;
   static final int STEP_FROM = 0;
   static final int STEP_TAG = 8; // user and number of the call site
   static final int STEP_TO = 16;
+  // Where the samples of a context are counted: as many sets as there are steps.
+  static final long COUNTERS = 0x100000L;
+  static final int SET_SHIFT = 6;
+  static final int WAYS = 4;
+  static final int COUNTER_SIZE = 16;
+  static final int COUNTER_HASH = 0;
+  static final int COUNTER_AT = 8;
 
   // A row per call site (src/agent/session/site_table.h).
   static final int ROW_SHIFT = 4;
@@ -57,16 +63,61 @@ final class SondeSteps {
       return;
     }
     final long user = (long) SondeRT.Memory.U.getInt(region + USER) << 32;
-    final int shift = SondeRT.Memory.U.getInt(region + UNUSED_BITS);
-    final long callers = SondeSampling.asksJvm ? SondeSampling.findCallers(region) : 0L;
-    final int depth = depth(region, slot);
-    final long hash = pathHash(callers != 0 ? callers : walk(region, depth, user), first);
-    final long counter = region + COUNTERS + ((long) ((int) (hash >>> 32) >>> shift) << COUNTER_SHIFT);
-    if (SondeRT.Memory.U.getLong(counter + COUNTER_HASH) != hash) {
-      if (callers != 0) walk(region, depth, user);
-      learn(thread, region, depth, first, counter, hash);
+    long callers = 0L;
+    if (SondeSampling.hashes) {
+      callers = thread.$sondeCallers + user;
+    } else if (SondeSampling.asksJvm) {
+      callers = SondeSampling.findCallers(region);
     }
-    add(SondeRT.Memory.U.getLong(counter + COUNTER_AT), samples);
+    final long hash = pathHash(callers != 0 ? callers : walk(region, depth(region, slot), user), first);
+    final long set = set(region + COUNTERS, hash, SondeRT.Memory.U.getInt(region + UNUSED_BITS));
+    final long counter = set + way(hash);
+    final boolean isThere = SondeRT.Memory.U.getLong(counter + COUNTER_HASH) == hash;
+    add(isThere ? SondeRT.Memory.U.getLong(counter + COUNTER_AT) : search(thread, slot, first, hash, set), samples);
+  }
+
+  // Four counters are a set, which is a line of the processor's caches.
+  private static long set(long counters, long hash, int unusedBits) {
+    return counters + ((long) ((int) (hash >>> 32) >>> unusedBits) << SET_SHIFT);
+  }
+
+  /** Where in its set a counter is looked for first. */
+  private static long way(long hash) {
+    return (hash >>> 40 & WAYS - 1) * COUNTER_SIZE;
+  }
+
+  /** Where the samples of a context are counted, if it is not where it was looked for first. */
+  @DontInline
+  private static long search(Thread thread, long slot, int first, long hash, long set) {
+    final Unsafe u = SondeRT.Memory.U;
+    final long near = among(set, hash);
+    if (near != 0) return u.getLong(near + COUNTER_AT);
+    final long region = region(thread, slot);
+    final long farCounters = u.getLong(region + FAR_COUNTERS);
+    final long farSet = set(farCounters, hash, FAR_UNUSED_BITS);
+    final long far = farCounters == 0 ? 0L : among(farSet, hash);
+    final long at = far != 0 ? u.getLong(far + COUNTER_AT) : learn(thread, region, slot, first);
+    put(thread, set, hash, at);
+    if (far == 0 && farCounters != 0) put(thread, farSet, hash, at);
+    return at;
+  }
+
+  private static long among(long set, long hash) {
+    for (long counter = set; counter < set + WAYS * COUNTER_SIZE; counter += COUNTER_SIZE) {
+      if (SondeRT.Memory.U.getLong(counter + COUNTER_HASH) == hash) return counter;
+    }
+    return 0L;
+  }
+
+  /** In place of any other if there is no room. */
+  private static void put(Thread thread, long set, long hash, long at) {
+    final Unsafe u = SondeRT.Memory.U;
+    long counter = set + way(hash);
+    if (u.getLong(counter + COUNTER_HASH) != 0) counter = among(set, 0L);
+    if (counter == 0) counter = set + way(thread.$sondeRandom);
+    u.putLong(counter + COUNTER_HASH, 0L);
+    u.putLong(counter + COUNTER_AT, at);
+    u.putLong(counter + COUNTER_HASH, hash);
   }
 
   /** Where samples of a method are counted; its place in the tree is a call site, or the record of a leaf. */
@@ -119,7 +170,8 @@ final class SondeSteps {
     return region + FRAMES + ((long) i << FRAME_SHIFT);
   }
 
-  private static long pathHash(long callers, int number) {
+  @ForceInline
+  static long pathHash(long callers, int number) {
     return (callers + number) * 0x9e3779b97f4a7c15L;
   }
 
@@ -130,21 +182,20 @@ final class SondeSteps {
     return depth >= SondeSampling.maxPath ? SondeSampling.maxPath - 1 : depth;
   }
 
-  @DontInline
-  private static void learn(Thread thread, long region, int depth, int first, long counter, long hash) {
-    final Unsafe u = SondeRT.Memory.U;
+  /** Where samples of a context are counted that was not met before, or long ago. */
+  private static long learn(Thread thread, long region, long slot, int first) {
+    if (SondeSampling.hashes) SondeSampling.findCallers(region);
+    final int depth = depth(region, slot);
+    if (SondeSampling.asksJvm) walk(region, depth, (long) SondeRT.Memory.U.getInt(region + USER) << 32);
     final long row = row(first);
-    final long at = samplesAt(find(place(thread, region, depth), row), row);
-    u.putLong(counter + COUNTER_HASH, 0L);
-    u.putLong(counter + COUNTER_AT, at);
-    u.putLong(counter + COUNTER_HASH, hash);
+    return samplesAt(find(place(thread, region, depth), row), row);
   }
 
   /** The call site in the tree that the slots lead to. */
   private static long place(Thread thread, long region, int depth) {
     final Unsafe u = SondeRT.Memory.U;
     final long user = (long) u.getInt(region + USER) << 32;
-    final int shift = u.getInt(region + UNUSED_BITS) + 1;
+    final int shift = u.getInt(region + UNUSED_BITS);
     int i = depth;
     while (i > 0 && u.getLong(frame(region, i - 1) + FRAME_PLACE) == 0) --i;
     long place = i == 0 ? thread.$sondeRoot : u.getLong(frame(region, i - 1) + FRAME_PLACE);

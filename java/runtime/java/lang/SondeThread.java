@@ -23,6 +23,7 @@ public final class SondeThread {
   public long $sondePath;
   public long $sondeChildren;
   public long $sondeRegion;
+  public long $sondeCallers;
   public long $sondeOwn;
   public long $sondeUser;
   public long $sondeAsked;

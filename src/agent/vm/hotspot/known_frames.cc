@@ -6,14 +6,12 @@
 #include <memory>
 
 #include "agent/vm/hotspot/nmethod_scopes.h"
-#include "agent/vm/hotspot/safe_memory.h"
+#include "agent/vm/hotspot/symbol.h"
 
 namespace sonde::agent::hotspot {
 namespace {
 
 constexpr std::uint16_t kMaxInlined = 256;
-// Continuation.enter, what is inlined there, and enterSpecial, which calls it.
-constexpr std::size_t kContinuationFrames = 2;
 const MethodSites kNothing;
 
 void leave(OwnStack& stack, const KnownPath& found) {
@@ -55,14 +53,14 @@ std::uint32_t MethodSites::at(std::int64_t bci) const {
   return first_site + (is_call ? 1 + static_cast<std::uint32_t>(site - pcs.begin()) : 0);
 }
 
-KnownFrames::KnownFrames(const Layout& layout) {
+KnownFrames::KnownFrames(const Layout& layout, SitesByName& names) : names_(names) {
   static std::atomic<std::uint32_t> made{0};
   number_ = ++made;
   cache_.find(layout);
 }
 
-KnownFrames::Found KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed,
-                                     KnownPath& path, std::uint32_t& kept) const {
+bool KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
+                       std::uint32_t& kept) {
   static thread_local KnownPath found;  // from the innermost frame outwards
   found.resize(0);
   path.be_of({.finder = number_, .region = region, .seed = seed});
@@ -71,7 +69,7 @@ KnownFrames::Found KnownFrames::find(std::uint64_t java_thread, std::uint64_t re
   for (bool is_sampled = false; stack.is_good() && !stack.is_at_end(); leave(stack, found)) {
     while (kept > 0 && path.frames[kept - 1].sp < stack.now().sp) --kept;
     if (kept > 0 && path.at(kept - 1) == stack.now()) break;
-    if (!look_up(stack, found, is_sampled)) break;
+    if (!look_up(stack, found, is_sampled) && !(learn(stack) && look_up(stack, found, is_sampled))) break;
   }
   const bool is_met = stack.is_good() && kept > 0 && path.at(kept - 1) == stack.now();
   const bool is_end = stack.is_good() && stack.is_at_end();
@@ -79,14 +77,13 @@ KnownFrames::Found KnownFrames::find(std::uint64_t java_thread, std::uint64_t re
   path.resize(kept);
   if ((!is_met && !is_end) || !has_same_methods(path)) {
     path.resize(0);
-    return stack.is_good() && (is_end || is_walkable(stack.now().pc)) ? Found::kNotAll : Found::kNever;
+    return false;
   }
   path.append(found);
-  return Found::kAll;
+  return true;
 }
 
 bool KnownFrames::is_walkable(std::uint64_t pc) const {
-  if (cache_.is_interpreter(pc) || pc == cache_.layout().call_stub_return) return true;
   const std::uint64_t blob = cache_.blob_of(pc);
   return blob != 0 && !cache_.is_deoptimization(blob) && (cache_.is_nmethod(blob) || cache_.frame_size(blob) >= 2);
 }
@@ -197,34 +194,75 @@ KnownMethod KnownFrames::look_at(std::uint64_t method) const {
           .sites = nullptr};
 }
 
-void KnownFrames::learn(std::uint64_t java_thread, std::span<const Frame> frames, bool is_whole) {
-  std::vector<Physical> found;
-  if (!look_at_stack(java_thread, is_whole ? SIZE_MAX : frames.size(), found)) return;
-  std::size_t all = 0;
-  for (const Physical& physical : found) all += physical.place.frames;
-  // The JVM does not show what virtual threads begin with.
-  if (is_whole && found.back().place.is_end) {
-    for (std::size_t i = 0; i < kContinuationFrames && all > frames.size() && i < found.size(); ++i) {
-      KnownPlace& hidden = found[found.size() - 1 - i].place;
-      all -= hidden.frames;
-      hidden.frames = 0;
-    }
-  }
-  if (is_whole && all != frames.size()) return;
+bool KnownFrames::learn(const OwnStack& stack) {
   const std::lock_guard lock(mutex_);
-  std::size_t at = 0;
-  for (Physical& physical : found) {
-    const std::span<const Frame> described = frames.subspan(at, physical.place.frames);
-    at += described.size();
-    if (physical.is_known) continue;
-    if (physical.method == 0) {
-      learn_place(std::move(physical.place), described);
-    } else if (find_method(physical.method) == nullptr) {
-      KnownMethod method = look_at(physical.method);
-      method.sites = described.empty() ? &kNothing : described.front().method;  // what the JVM does not show
-      methods_.add(std::make_unique<const KnownMethod>(method));
-    }
+  if (stack.is_interpreted()) return sites_of(OwnStack::method_of(stack.now())) != nullptr;
+  if (!is_walkable(stack.now().pc)) return false;
+  const std::uint64_t blob = cache_.blob_of(stack.now().pc);
+  KnownPlace place{};
+  place.key = stack.now().pc;
+  place.words = static_cast<std::uint32_t>(cache_.frame_size(blob));
+  if (!cache_.is_nmethod(blob)) {
+    learn_place(std::move(place), {});
+    return true;
   }
+  if (place.key == cache_.deopt_handler(blob)) place.key = stack.original_pc(stack.now().sp, blob);
+  place.nmethod = blob;
+  place.compile_id = cache_.compile_id(blob);
+  place.is_end = stack.is_continuation_entry();
+  const std::vector<Frame> frames = describe(blob, place.key);
+  if (frames.empty()) return false;
+  learn_place(std::move(place), frames);
+  return true;
+}
+
+std::vector<KnownFrames::Frame> KnownFrames::describe(std::uint64_t nmethod, std::uint64_t pc) {
+  const Layout& layout = cache_.layout();
+  if (cache_.is_native(nmethod)) {
+    return {{.method = sites_of(load<std::uint64_t>(nmethod + layout.nmethod_method)), .bci = -1}};
+  }
+  const Scopes scopes = scopes_of(layout, nmethod);
+  const auto* pcs = reinterpret_cast<const PcDesc*>(scopes.pcs);          // NOLINT(performance-no-int-to-ptr)
+  const auto* pcs_end = reinterpret_cast<const PcDesc*>(scopes.pcs_end);  // NOLINT(performance-no-int-to-ptr)
+  const auto offset = static_cast<std::int32_t>(pc - cache_.code_begin(nmethod));
+  const PcDesc* desc = std::ranges::lower_bound(pcs, pcs_end, offset, {}, &PcDesc::pc_offset);
+  if (desc == pcs_end || desc->pc_offset != offset) return {};
+  std::vector<Frame> frames;
+  for (std::int32_t scope = desc->scope_decode_offset; scope > 0;) {
+    if (frames.size() == kMaxInlined) return {};
+    // No more of them is read than the numbers have.
+    const std::uint64_t bytes = scopes.data + static_cast<std::uint64_t>(scope);
+    const auto& text =
+        *reinterpret_cast<const std::uint8_t(*)[kScopeBytes]>(bytes);  // NOLINT(performance-no-int-to-ptr)
+    const auto read = parse_scope(text, layout.unsigned5_excludes_zero);
+    if (!read) return {};
+    const auto method = load<std::uint64_t>(scopes.metadata + std::uint64_t{read->method - 1} * 8);
+    frames.push_back({.method = sites_of(method), .bci = read->bci});
+    scope = read->caller;
+  }
+  return frames;
+}
+
+const MethodSites* KnownFrames::sites_of(std::uint64_t method) {
+  if (const KnownMethod* known = find_method(method); known != nullptr) return known->sites;
+  MethodSites sites = names_.sites_of(name_of(method));
+  KnownMethod known = look_at(method);
+  const bool is_of_interest = sites.is_ours || sites.first_site != 0;
+  known.sites = is_of_interest ? &sites_.emplace_back(std::move(sites)) : &kNothing;
+  const MethodSites* found = known.sites;
+  if (!methods_.add(std::make_unique<const KnownMethod>(known))) is_full_ = true;
+  return found;
+}
+
+std::string KnownFrames::name_of(std::uint64_t method) const {
+  const Layout& layout = cache_.layout();
+  const KnownMethod parts = look_at(method);
+  const auto text = [&](std::uint32_t index_field) {
+    const auto index = load<std::uint16_t>(parts.const_method + index_field);
+    return symbol_text(layout, load<std::uint64_t>(parts.pool + layout.pool_size + std::uint64_t{index} * 8));
+  };
+  std::string name(symbol_text(layout, parts.class_name));
+  return name.append(".").append(text(layout.const_name)).append(text(layout.const_signature));
 }
 
 void KnownFrames::learn_place(KnownPlace place, std::span<const Frame> frames) {
@@ -245,85 +283,7 @@ void KnownFrames::learn_place(KnownPlace place, std::span<const Frame> frames) {
     place.outside = std::move(outside);
   }
   std::ranges::copy(sites, to);
-  places_.add(std::make_unique<const KnownPlace>(std::move(place)));
-}
-
-// What lies on the stack, the innermost first, and stands for no more than `most` of the JVM's frames; false if there
-// is something that we do not understand.
-bool KnownFrames::look_at_stack(std::uint64_t java_thread, std::size_t most, std::vector<Physical>& found) const {
-  OwnStack stack(cache_, java_thread);
-  std::size_t all = 0;
-  while (stack.is_good() && !stack.is_at_end()) {
-    const std::size_t before = found.size();
-    if (stack.is_call_stub()) {
-      stack.leave_call_stub();
-    } else if (stack.is_interpreted()) {
-      Physical physical{.place = {}, .method = OwnStack::method_of(stack.now()), .is_known = false};
-      physical.place.frames = 1;
-      found.push_back(std::move(physical));
-      stack.leave_interpreted();
-    } else if (!look_at_code(stack, found)) {
-      return false;
-    }
-    if (found.size() > before) all += found.back().place.frames;
-    if (all <= most) continue;
-    found.pop_back();
-    break;
-  }
-  return stack.is_good() && !found.empty();
-}
-
-bool KnownFrames::look_at_code(OwnStack& stack, std::vector<Physical>& found) const {
-  Physical physical{.place = {}, .method = 0, .is_known = false};
-  KnownPlace& place = physical.place;
-  if (const KnownPlace* known = find_place(stack); known != nullptr) {
-    place.words = known->words;
-    place.frames = known->frames;
-    place.is_end = known->is_end;
-    physical.is_known = true;
-  } else {
-    if (!is_walkable(stack.now().pc)) return false;
-    const std::uint64_t blob = cache_.blob_of(stack.now().pc);
-    place.key = stack.now().pc;
-    place.words = static_cast<std::uint32_t>(cache_.frame_size(blob));
-    if (cache_.is_nmethod(blob)) {
-      if (place.key == cache_.deopt_handler(blob)) place.key = stack.original_pc(stack.now().sp, blob);
-      place.nmethod = blob;
-      place.compile_id = cache_.compile_id(blob);
-      place.is_end = stack.is_continuation_entry();
-      place.frames = frames_at(blob, place.key);
-      if (place.frames == 0) return false;
-    }
-  }
-  if (place.is_end) {
-    stack.stop();
-  } else {
-    stack.leave_frame(place.words);
-  }
-  found.push_back(std::move(physical));
-  return true;
-}
-
-// How many methods are at a return address: the compiled one and those inlined there. 0 if that is not known.
-std::uint16_t KnownFrames::frames_at(std::uint64_t nmethod, std::uint64_t pc) const {
-  if (cache_.is_native(nmethod)) return 1;
-  const Scopes scopes = scopes_of(cache_.layout(), nmethod);
-  const auto offset = static_cast<std::int32_t>(pc - cache_.code_begin(nmethod));
-  std::int32_t scope = 0;
-  for (std::uint64_t at = scopes.pcs; at < scopes.pcs_end && scope == 0; at += sizeof(PcDesc)) {
-    const auto desc = load<PcDesc>(at);
-    if (desc.pc_offset == offset) scope = desc.scope_decode_offset;
-  }
-  std::uint16_t count = 0;
-  while (scope > 0 && count < kMaxInlined) {
-    std::uint8_t bytes[kScopeBytes] = {};
-    if (!read_memory(scopes.data + static_cast<std::uint64_t>(scope), bytes, sizeof bytes)) return 0;
-    const auto read = parse_scope(bytes, cache_.layout().unsigned5_excludes_zero);
-    if (!read) return 0;
-    scope = read->caller;
-    ++count;
-  }
-  return count;
+  if (!places_.add(std::make_unique<const KnownPlace>(std::move(place)))) is_full_ = true;
 }
 
 }  // namespace sonde::agent::hotspot

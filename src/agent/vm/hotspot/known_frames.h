@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [agent], Java threads in a native method, many at once. The call sites on a thread's own stack, without the
-// JVM's help: what it once said of a return address in compiled code, or of a method that is interpreted, holds as long
-// as they are there. A stack with a frame that was not met before has to be asked for and is learnt then.
+// JVM's help: what its data say of a return address in compiled code, or of a method that is interpreted, is read when
+// a frame is met for the first time and holds as long as these are there. While a method is on the stack its data are.
 //
 // Most of a stack is as it was when the thread was sampled before. Frames that still are where they were, return to
 // where they did, and are of the same code are not walked again; to see that, no frame has to be waited for.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "agent/session/published_table.h"
@@ -37,9 +40,8 @@ struct alignas(64) KnownPlace {
   std::uint64_t key;      // the address
   std::uint64_t nmethod;  // 0: of a stub, which stays
   std::uint32_t compile_id;
-  std::uint32_t words;   // size of the frame
-  std::uint16_t frames;  // how many methods are inlined here, with the compiled one
-  std::uint16_t sites;   // how many of them are of interest
+  std::uint32_t words;  // size of the frame
+  std::uint16_t sites;  // how many of the methods that are inlined here, and of the compiled one, are of interest
   bool is_ours : 1;
   bool is_innermost_of_interest : 1;  // but for what is ours
   bool is_end : 1;                    // of a virtual thread
@@ -129,33 +131,34 @@ class KnownPath {
   std::vector<Rest> rests;
 };
 
+// Who knows methods by their names.
+class SitesByName {
+ public:
+  // "pkg/Class.method(descriptor)type". Context: any thread.
+  virtual MethodSites sites_of(const std::string& method) = 0;
+
+ protected:
+  ~SitesByName() = default;
+};
+
 class KnownFrames {
  public:
-  // As the JVM describes it.
-  struct Frame {
-    const MethodSites* method;  // which stays
-    std::int64_t bci;
-  };
-
   // Once the JVM is initialised.
-  explicit KnownFrames(const Layout& layout);
+  KnownFrames(const Layout& layout, SitesByName& names);
 
-  enum class Found { kAll, kNotAll, kNever };
-  // Brings the path up to date with the stack; its outermost frames are the `kept` ones that were there before. It is
-  // empty if there is a frame that is not known (kNotAll), or that cannot be, as those of a virtual thread that lie in
-  // the heap (kNever). A path is of one region (shadow_stacks.h) at a time; its hash begins with `seed` and goes on
-  // from site to site as in SondeSteps.
-  Found find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
-             std::uint32_t& kept) const;
-  // On the same stack: its frames, the innermost first, and whether these are all.
-  void learn(std::uint64_t java_thread, std::span<const Frame> frames, bool is_whole);
+  // Brings the path up to date with the stack; its outermost frames are the `kept` ones that were there before. False,
+  // and an empty path, if there is a frame that cannot be known, as those of a virtual thread that lie in the heap. A
+  // path is of one region (shadow_stacks.h) at a time; its hash begins with `seed` and goes on from site to site as in
+  // SondeSteps.
+  bool find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path, std::uint32_t& kept);
+  // Nothing can be added any more: classes came and went, or code was compiled again and again.
+  [[nodiscard]] bool is_full() const { return is_full_.load(); }
 
  private:
-  // A frame of the machine, for those that the JVM describes.
-  struct Physical {
-    KnownPlace place;
-    std::uint64_t method;  // 0: it is compiled
-    bool is_known;
+  // A method, inlined or not, and where it is.
+  struct Frame {
+    const MethodSites* method;
+    std::int64_t bci;
   };
 
   [[nodiscard]] bool is_there(const KnownPlace& place) const {
@@ -173,16 +176,22 @@ class KnownFrames {
   // Code that has no frame of known size, or none that the JVM tells anything of.
   [[nodiscard]] bool is_walkable(std::uint64_t pc) const;
   [[nodiscard]] bool has_same_methods(const KnownPath& path) const;
-  [[nodiscard]] bool look_at_stack(std::uint64_t java_thread, std::size_t most, std::vector<Physical>& found) const;
-  bool look_at_code(OwnStack& stack, std::vector<Physical>& found) const;
-  [[nodiscard]] std::uint16_t frames_at(std::uint64_t nmethod, std::uint64_t pc) const;
+  // Reads what the JVM has to say of the frame that the walk is at; false if that is nothing we understand.
+  bool learn(const OwnStack& stack);
+  // The methods at a return address in compiled code, the innermost first; empty if that is not known.
+  std::vector<Frame> describe(std::uint64_t nmethod, std::uint64_t pc);
+  const MethodSites* sites_of(std::uint64_t method);
+  [[nodiscard]] std::string name_of(std::uint64_t method) const;
   void learn_place(KnownPlace place, std::span<const Frame> frames);
 
   std::uint32_t number_;  // of this object; others in the same process had others
   CodeCache cache_;
+  SitesByName& names_;
   PublishedTable<KnownPlace, 15> places_;
-  PublishedTable<KnownMethod, 12> methods_;
-  std::mutex mutex_;  // held while something is added to them
+  PublishedTable<KnownMethod, 13> methods_;
+  std::atomic<bool> is_full_{false};
+  std::mutex mutex_;  // held while something is added to the tables; guards what follows
+  std::deque<MethodSites> sites_;
 };
 
 }  // namespace sonde::agent::hotspot

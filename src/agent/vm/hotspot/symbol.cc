@@ -22,4 +22,11 @@ std::string read_symbol(const Layout& layout, std::uint64_t symbol) {
   return read_memory(symbol + layout.symbol_body, text.data(), text.size()) ? text : "";
 }
 
+std::string_view symbol_text(const Layout& layout, std::uint64_t symbol) {
+  const auto* begin = reinterpret_cast<const char*>(symbol);  // NOLINT(performance-no-int-to-ptr)
+  std::uint16_t length = 0;
+  std::memcpy(&length, begin + layout.symbol_length, sizeof length);
+  return {begin + layout.symbol_body, length};
+}
+
 }  // namespace sonde::agent::hotspot

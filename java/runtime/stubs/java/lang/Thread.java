@@ -27,6 +27,9 @@ public class Thread {
   /** The thread's memory for samples, as SondeSampling lays it out. */
   public transient long $sondeRegion;
 
+  /** What the call sites that the next method of this thread is called from are known by, if it is their hash. */
+  public transient long $sondeCallers;
+
   // Only with a profiling agent of the user.
   /** Sampling: what its own countdown and the agent's have more than $sondeLeft, which is the smaller one. */
   public transient long $sondeOwn;
