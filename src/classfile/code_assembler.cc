@@ -184,6 +184,7 @@ Result<void> CodeAssembler::assemble(const Code& code, const StackMapTable& stac
   out.patch_u2(begin, static_cast<std::uint16_t>(stack));
   out.patch_u2(begin + 2, static_cast<std::uint16_t>(local_slots));
   out.patch_u4(begin + 4, static_cast<std::uint32_t>(code_size));
+  map_.new_length_ = static_cast<std::uint32_t>(code_size);
   write_handlers(context);
   collect_inner_frames(context);
   return write_attributes(context);

@@ -45,6 +45,7 @@ class CodeMap {
   [[nodiscard]] std::uint32_t label(Pc pc) const { return places_[pc.value()].label(); }
   [[nodiscard]] std::uint32_t position(Pc pc) const { return places_[pc.value()].position(); }
   [[nodiscard]] std::uint32_t old_length() const { return code_->length(); }
+  [[nodiscard]] std::uint32_t new_length() const { return new_length_; }
   // For tables whose offsets nobody checks against instruction starts: an offset inside an instruction moves with it.
   [[nodiscard]] std::uint32_t label_near(std::uint32_t offset) const {
     const bool exact = offset == old_length() || code_->is_instruction(Pc(offset));
@@ -62,6 +63,7 @@ class CodeMap {
   friend class CodeAssembler;
 
   const Code* code_ = nullptr;
+  std::uint32_t new_length_ = 0;
   // By old offset; filled where an instruction starts and at the end of the code. Only grows.
   std::vector<Place> places_;
   std::vector<std::uint32_t> stubs_;

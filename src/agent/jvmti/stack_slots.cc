@@ -116,7 +116,7 @@ bool StackSlots::is_as_jvm_says(JNIEnv* jni, const hotspot::KnownPath& path) {
   std::vector<std::uint32_t> found;
   path.for_each_site(0, [&](std::uint32_t site) { found.push_back(site); });
   if (found.size() > kSlots) found.resize(kSlots);
-  return cut || found == said;
+  return cut || std::ranges::equal(found, said, [&](auto a, auto b) { return sites_.are_same(a, b); });
 }
 #endif
 
@@ -141,14 +141,17 @@ hotspot::MethodSites StackSlots::resolve(JNIEnv* jni, jmethodID id) {
   }
   for (char* text : {signature, name, descriptor}) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text));
   jni->DeleteLocalRef(owner);
-  return sites_of(full);
+  jlocation start = 0;
+  jlocation end = -1;  // as of native methods
+  jvmti_->GetMethodLocation(id, &start, &end);
+  return sites_of(full, static_cast<std::uint32_t>(end + 1));
 }
 
-hotspot::MethodSites StackSlots::sites_of(const std::string& method) {
+hotspot::MethodSites StackSlots::sites_of(const std::string& method, std::uint32_t code_length) {
   if (method.starts_with("java/lang/SondeSampling.") || method.starts_with("java/lang/SondeSteps.")) {
     return {.is_ours = true, .pcs = {}};
   }
-  const auto sites = sites_.find(method);
+  const auto sites = sites_.find(method, code_length);
   if (!sites) return {};
   return {.is_ours = false, .first_site = sites->first, .pcs = sites->pcs};
 }

@@ -34,7 +34,7 @@ class StackSlots final : public hotspot::SitesByName {
   // are left as SondeSteps has marked them. Returns what SondeSteps knows them by, their hash; 0 if it has to find out.
   std::uint64_t find_callers(JNIEnv* jni, std::uint64_t region);
 
-  hotspot::MethodSites sites_of(const std::string& method) override;
+  hotspot::MethodSites sites_of(const std::string& method, std::uint32_t code_length) override;
 
  private:
   // As the JVM describes it.

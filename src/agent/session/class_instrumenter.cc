@@ -196,7 +196,8 @@ void ClassInstrumenter::name_sites(const ClassFile& cls, const Member& method) {
   std::vector<std::uint32_t> pcs;
   for (std::size_t i = 1; i < counted_.sites.size(); ++i)
     pcs.push_back(editor_.map().position(Pc(counted_.sites[i].pc)));
-  sites_.name_last(std::string(cls.name()).append(".").append(method.name).append(method.descriptor), std::move(pcs));
+  sites_.name_last(std::string(cls.name()).append(".").append(method.name).append(method.descriptor),
+                   editor_.map().new_length(), std::move(pcs));
 }
 
 Result<void> ClassInstrumenter::try_to_count(const Member& method, instrument::MethodToCount& which) {

@@ -61,15 +61,19 @@ void SiteTable::forget_names() {
   names_.clear();
 }
 
-void SiteTable::name_last(std::string method, std::vector<std::uint32_t> pcs) {
+void SiteTable::name_last(const std::string& method, std::uint32_t code_length, std::vector<std::uint32_t> pcs) {
   const std::lock_guard lock(names_mutex_);
-  names_.insert_or_assign(std::move(method), Sites{.first = last_, .pcs = std::move(pcs)});
+  std::vector<Sites>& named = names_[method];
+  std::erase_if(named, [&](const Sites& sites) { return sites.code_length == code_length; });
+  named.push_back({.code_length = code_length, .first = last_, .pcs = std::move(pcs)});
 }
 
-std::optional<SiteTable::Sites> SiteTable::find(const std::string& method) {
+std::optional<SiteTable::Sites> SiteTable::find(const std::string& method, std::uint32_t code_length) {
   const std::lock_guard lock(names_mutex_);
-  const auto found = names_.find(method);
-  return found == names_.end() ? std::nullopt : std::optional(found->second);
+  const auto named = names_.find(method);
+  if (named == names_.end()) return std::nullopt;
+  const auto same = std::ranges::find(named->second, code_length, &Sites::code_length);
+  return same == named->second.end() ? named->second.back() : *same;
 }
 
 }  // namespace sonde::agent

@@ -19,6 +19,7 @@ namespace sonde::agent {
 class SiteTable final : public instrument::SiteNumbers {
  public:
   struct Sites {
+    std::uint32_t code_length;  // of the instrumented method
     std::uint32_t first;
     std::vector<std::uint32_t> pcs;  // of each but the first, in the instrumented method; ascending
   };
@@ -32,15 +33,21 @@ class SiteTable final : public instrument::SiteNumbers {
                                   std::span<const std::uint32_t> native_callees) override;
 
   // Remembers what was added last under the name of its method, "pkg/Class.method(descriptor)type".
-  void name_last(std::string method, std::vector<std::uint32_t> pcs);
+  void name_last(const std::string& method, std::uint32_t code_length, std::vector<std::uint32_t> pcs);
   // No method is known by its name any more.
   void forget_names();
-  // Of a method that calls others. Context: any thread. Of several classes with this name it is the last one.
-  std::optional<Sites> find(const std::string& method);
+  // Of a method that calls others. Context: any thread. Of several classes with this name, as those of two loaders, it
+  // is the last one whose method has this length; if there is none, for the method began before it was instrumented,
+  // the last one.
+  std::optional<Sites> find(const std::string& method, std::uint32_t code_length);
 
   [[nodiscard]] const void* address() const { return rows_; }
   // Of a site that was added. Context: any thread.
   [[nodiscard]] std::uint32_t method_of(std::uint32_t site) const { return rows_[site].method_id; }
+  // Of two sites: is it the same place of the same method, though maybe of two classes with the same name?
+  [[nodiscard]] bool are_same(std::uint32_t a, std::uint32_t b) const {
+    return rows_[a].method_id == rows_[b].method_id && rows_[a].index == rows_[b].index;
+  }
 
  private:
   struct Row {
@@ -62,7 +69,7 @@ class SiteTable final : public instrument::SiteNumbers {
   bool is_lasting_ = false;
   std::unordered_multimap<std::uint32_t, std::uint32_t> first_of_;  // by method, if the table is lasting
   std::mutex names_mutex_;                                          // guards what follows
-  std::unordered_map<std::string, Sites> names_;
+  std::unordered_map<std::string, std::vector<Sites>> names_;
 };
 
 }  // namespace sonde::agent

@@ -104,6 +104,12 @@ class CodeCache {
   [[nodiscard]] std::uint32_t compile_id(std::uint64_t nmethod) const SIGNAL_SAFE {
     return load<std::uint32_t>(nmethod + layout_.nmethod_compile_id);
   }
+  // 0 if there still is the nmethod with this compile id. One that was freed leaves its id in memory, and code of
+  // another may lie where its own was: free blocks are used from their end. But its block is no longer marked as used.
+  [[nodiscard]] std::uint64_t difference_from(std::uint64_t nmethod, std::uint32_t compile_id) const SIGNAL_SAFE {
+    const std::uint64_t block = nmethod - layout_.block_header_size;
+    return (this->compile_id(nmethod) ^ compile_id) | (load<std::uint8_t>(block + layout_.block_used) ^ 1U);
+  }
   [[nodiscard]] std::uint64_t method(std::uint64_t nmethod) const SIGNAL_SAFE {
     return load<std::uint64_t>(nmethod + layout_.nmethod_method);
   }

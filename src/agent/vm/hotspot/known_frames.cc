@@ -108,7 +108,7 @@ std::uint32_t KnownFrames::count_same(const OwnStack& stack, const KnownPath& pa
 // known when the walk comes there.
 bool KnownFrames::is_same(const OwnStack& stack, const KnownPath& path, std::uint32_t i) const {
   const KnownPath::Frame& frame = path.frames[i];
-  if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) != frame.compile_id) return false;
+  if (frame.nmethod != 0 && cache_.difference_from(frame.nmethod, frame.compile_id) != 0) return false;
   if (frame.kind == KnownPath::Kind::kEnd) return i == 0;
   if (frame.kind == KnownPath::Kind::kCallStub) {
     const OwnFrame caller = stack.caller_of_call_stub(path.at(i));
@@ -245,8 +245,9 @@ std::vector<KnownFrames::Frame> KnownFrames::describe(std::uint64_t nmethod, std
 
 const MethodSites* KnownFrames::sites_of(std::uint64_t method) {
   if (const KnownMethod* known = find_method(method); known != nullptr) return known->sites;
-  MethodSites sites = names_.sites_of(name_of(method));
   KnownMethod known = look_at(method);
+  const auto code_length = load<std::uint16_t>(known.const_method + cache_.layout().const_code_size);
+  MethodSites sites = names_.sites_of(name_of(method), code_length);
   const bool is_of_interest = sites.is_ours || sites.first_site != 0;
   known.sites = is_of_interest ? &sites_.emplace_back(std::move(sites)) : &kNothing;
   const MethodSites* found = known.sites;

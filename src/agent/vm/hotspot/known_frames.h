@@ -135,7 +135,7 @@ class KnownPath {
 class SitesByName {
  public:
   // "pkg/Class.method(descriptor)type". Context: any thread.
-  virtual MethodSites sites_of(const std::string& method) = 0;
+  virtual MethodSites sites_of(const std::string& method, std::uint32_t code_length) = 0;
 
  protected:
   ~SitesByName() = default;
@@ -162,7 +162,7 @@ class KnownFrames {
   };
 
   [[nodiscard]] bool is_there(const KnownPlace& place) const {
-    return place.nmethod == 0 || cache_.compile_id(place.nmethod) == place.compile_id;
+    return place.nmethod == 0 || cache_.difference_from(place.nmethod, place.compile_id) == 0;
   }
   // How many of the path's frames are as they were.
   [[nodiscard]] std::uint32_t count_same(const OwnStack& stack, const KnownPath& path) const;

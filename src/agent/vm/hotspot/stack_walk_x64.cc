@@ -138,14 +138,14 @@ class Walk : private StackCursor {
     const LastWalk::Frame& frame = last_.frame(index);
     const LastWalk::Frame& caller = last_.frame(index - 1);
     return (injected_fault(load<std::uint64_t>(caller.sp - kWord)) ^ caller.pc) |
-           (cache_.compile_id(frame.nmethod) ^ frame.compile_id);
+           cache_.difference_from(frame.nmethod, frame.compile_id);
   }
 
   Step step() SIGNAL_SAFE {
     is_by_size_ = false;
     if (!is_top_) {
       const FrameCache::Frame frame = g_frames.find(pc_);
-      if (frame.nmethod != 0 && cache_.compile_id(frame.nmethod) == frame.compile_id) {
+      if (frame.nmethod != 0 && cache_.difference_from(frame.nmethod, frame.compile_id) == 0) {
         is_by_size_ = true;
         last_.add({.sp = sp_,
                    .pc = pc_,
