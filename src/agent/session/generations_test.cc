@@ -50,6 +50,7 @@ TEST(Generations, NobodySeesOneThatIsGone) {
     Generations<Thing> things;
     things.replace(nullptr, std::make_unique<Thing>(0, alive));
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
         for (int n = 0; n < 20'000; ++n) {
