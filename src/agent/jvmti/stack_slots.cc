@@ -151,6 +151,8 @@ hotspot::MethodSites StackSlots::sites_of(const std::string& method, std::uint32
   if (method.starts_with("java/lang/SondeSampling.") || method.starts_with("java/lang/SondeSteps.")) {
     return {.is_ours = true, .pcs = {}};
   }
+  // What virtual threads begin with, which the JVM does not show.
+  if (method.starts_with("jdk/internal/vm/Continuation.enter(")) return {};
   const auto sites = sites_.find(method, code_length);
   if (!sites) return {};
   return {.is_ours = false, .first_site = sites->first, .pcs = sites->pcs};

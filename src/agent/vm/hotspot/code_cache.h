@@ -45,6 +45,11 @@ class CodeCache {
     return pc >= layout_.interpreter_low && pc < layout_.interpreter_high;
   }
 
+  // Where virtual threads end; 0 as long as there was none.
+  [[nodiscard]] std::uint64_t continuation_return() const SIGNAL_SAFE {
+    return layout_.continuation_return_at == 0 ? 0 : load<std::uint64_t>(layout_.continuation_return_at);
+  }
+
   // Address of the CodeBlob, 0 if there is none.
   [[nodiscard]] std::uint64_t blob_of(std::uint64_t pc) const SIGNAL_SAFE {
     for (std::uint32_t i = 0; i < count_; ++i) {
@@ -70,6 +75,12 @@ class CodeCache {
     if (name == 0) return false;
     const auto start = load<std::uint64_t>(name);
     return start == text("nmethod") || start == text("native n");
+  }
+  // Of an nmethod: do frames of virtual threads end there? One that never waited returns to another place of it than
+  // those that did.
+  [[nodiscard]] bool is_continuation_entry(std::uint64_t nmethod) const SIGNAL_SAFE {
+    const std::uint64_t pc = continuation_return();
+    return pc != 0 && blob_of(pc) == nmethod;
   }
   // Of an nmethod: does it lead to a native method?
   [[nodiscard]] bool is_native(std::uint64_t nmethod) const SIGNAL_SAFE {

@@ -209,7 +209,7 @@ bool KnownFrames::learn(const OwnStack& stack) {
   if (place.key == cache_.deopt_handler(blob)) place.key = stack.original_pc(stack.now().sp, blob);
   place.nmethod = blob;
   place.compile_id = cache_.compile_id(blob);
-  place.is_end = stack.is_continuation_entry();
+  place.is_end = cache_.is_continuation_entry(blob);
   const std::vector<Frame> frames = describe(blob, place.key);
   if (frames.empty()) return false;
   learn_place(std::move(place), frames);

@@ -130,8 +130,7 @@ void find_interpreter(Finder& find, Layout& l) {
   l.interpreter_low = read<std::uint64_t>(queue + buffer);
   l.interpreter_high = l.interpreter_low + read<std::uint32_t>(queue + limit);
   l.call_stub_return = read<std::uint64_t>(stub_return);
-  const auto continuation = find.structs().address("ContinuationEntry", "_return_pc");
-  l.continuation_return = continuation ? read<std::uint64_t>(*continuation) : 0;
+  l.continuation_return_at = find.structs().address("ContinuationEntry", "_return_pc").value_or(0);
 }
 
 void find_methods(Finder& find, Layout& l) {

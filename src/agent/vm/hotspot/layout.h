@@ -76,7 +76,7 @@ struct Layout {
   std::uint64_t interpreter_low;
   std::uint64_t interpreter_high;
   std::uint64_t call_stub_return;
-  std::uint64_t continuation_return;  // where virtual threads end; 0 before JDK 21
+  std::uint64_t continuation_return_at;  // where the JVM notes where virtual threads end; 0 before JDK 21
 
   // Method, ConstMethod, ConstantPool, InstanceKlass, Symbol
   std::uint32_t method_const;

@@ -73,10 +73,6 @@ class OwnStack {
     go_to(caller);
   }
 
-  // Where the frames of a virtual thread end.
-  [[nodiscard]] bool is_continuation_entry() const {
-    return layout_.continuation_return != 0 && now_.pc == layout_.continuation_return;
-  }
   void stop() { now_.pc = 0; }
 
  private:

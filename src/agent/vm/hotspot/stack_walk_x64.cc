@@ -208,7 +208,7 @@ class Walk : private StackCursor {
       pc = word(sp_ + load<std::uint32_t>(nmethod + layout_.nmethod_orig_pc));
     }
     note_compiled(sample_, *g_methods, cache_, nmethod, pc, is_top_ ? FrameKind::kInterrupted : FrameKind::kCompiled);
-    if (pc_ == layout_.continuation_return) return end_virtual_thread();
+    if (pc_ == cache_.continuation_return()) return end_virtual_thread();
     if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
     const auto size = static_cast<std::uint32_t>(cache_.frame_size(nmethod));
     // What returns here has its frame complete, unless it will be deoptimized.
@@ -294,7 +294,7 @@ class Walk : private StackCursor {
 
   // Does the thread carry a virtual one, as far as is known?
   [[nodiscard]] bool may_be_virtual() const SIGNAL_SAFE {
-    return layout_.continuation_return != 0 && (g_frozen.thread_entry == 0 || continuation_entry() != 0);
+    return cache_.continuation_return() != 0 && (g_frozen.thread_entry == 0 || continuation_entry() != 0);
   }
   // Where the frames of a virtual thread begin.
   [[nodiscard]] std::uint64_t continuation_entry() const SIGNAL_SAFE {
