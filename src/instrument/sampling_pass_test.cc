@@ -36,6 +36,17 @@ class SiteLog final : public SiteNumbers {
 constexpr std::uint32_t kApplicationMethod = 7;
 constexpr std::uint32_t kJdkMethod = 8;
 
+TestClass class_that_may_call() {
+  TestClass cls;
+  cls.max_locals = 1;
+  assemble(cls, R"(
+        iload_0
+        ifeq end
+        invokestatic a/B.f()V
+   end: return)");
+  return cls;
+}
+
 class SamplingPassTest : public ::testing::Test {
  protected:
   // Calls of SondeSampling by name, everything else by mnemonic, on one line.
@@ -93,13 +104,7 @@ TEST_F(SamplingPassTest, ACallerHasASlotAndGivesItBackHoweverItEnds) {
 }
 
 TEST_F(SamplingPassTest, ACallerWithBranchesSpendsAtItsEnd) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq end
-        invokestatic a/B.f()V
-   end: return)");
+  TestClass cls = class_that_may_call();
   EXPECT_EQ(inserted(cls),
             "bipush enter lstore iconst_2 istore iload_0 ifeq "
             "iinc lload bipush iconst_1 call invokestatic "
@@ -142,13 +147,7 @@ TEST_F(SamplingPassTest, WithoutAShadowStackEveryMethodIsLikeALeaf) {
 }
 
 TEST_F(SamplingPassTest, AHashOfItsCallersIsHandedOnWithEachCallAndTakenBackHoweverItEnds) {
-  TestClass cls;
-  cls.max_locals = 1;
-  assemble(cls, R"(
-        iload_0
-        ifeq end
-        invokestatic a/B.f()V
-   end: return)");
+  TestClass cls = class_that_may_call();
   EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kHash),
             "callers lstore iconst_2 istore iload_0 ifeq "
             "iinc lload bipush callFrom invokestatic "

@@ -197,6 +197,7 @@ KnownMethod KnownFrames::look_at(std::uint64_t method) const {
 bool KnownFrames::learn(const OwnStack& stack) {
   const std::lock_guard lock(mutex_);
   if (stack.is_interpreted()) return sites_of(OwnStack::method_of(stack.now())) != nullptr;
+  if (find_place(stack) != nullptr) return true;  // another thread was first
   if (!is_walkable(stack.now().pc)) return false;
   const std::uint64_t blob = cache_.blob_of(stack.now().pc);
   KnownPlace place{};
