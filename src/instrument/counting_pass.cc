@@ -120,7 +120,7 @@ void CountingPass::find_calls(const Code& code, CountedMethod& counted) {
   for (const CallSite& call : plan_.call_sites()) {
     const Instruction insn = code.at(call.pc);
     const MemberRef callee = code.owner().pool().member(insn.pool_index());
-    if (is_root_constructor(callee)) continue;
+    if (is_root_constructor(callee) || is_of_no_interest(callee)) continue;
     const KnownKind known = insn.opcode() == Opcode::invokedynamic ? KnownKind::kNone : kind_of(code.owner(), callee);
     calls_.push_back({.pc = call.pc, .native_id = known == KnownKind::kNone ? 0 : callees_.id_of(callee, known)});
     counted.sites.push_back({.pc = static_cast<std::uint16_t>(call.pc.value()), .line = call.line.value_or(0)});

@@ -105,6 +105,8 @@ class CountingPass {
   virtual void hand_over(classfile::CodeBuilder& b) const;
   virtual void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const;
 
+  // Nothing that is called there can lead to what is instrumented: it is no call site.
+  [[nodiscard]] virtual bool is_of_no_interest(const classfile::MemberRef& /*callee*/) const { return false; }
   // Everything was counted at the entry: only an early end is of interest.
   [[nodiscard]] virtual bool is_done_at_entry() const { return leaf_ && plan_.is_single_path(); }
 
