@@ -28,9 +28,9 @@ Result<void> set(BytecodeMode& mode, std::string_view text) {
   const std::string_view name = text.substr(0, equals);
   const std::string_view digits = equals == std::string_view::npos ? "" : text.substr(equals + 1);
   if (name == "context") {
-    if (digits != "auto" && digits != "shadow" && digits != "jvm" && digits != "hash")
+    if (digits != "auto" && digits != "shadow" && digits != "jvm" && digits != "hash" && digits != "trap")
       return Error{ErrorCode::kInvalidArgument,
-                   "context is auto, shadow, jvm or hash, not `" + std::string(digits) + "`"};
+                   "context is auto, shadow, jvm, hash or trap, not `" + std::string(digits) + "`"};
     mode.context = digits;
     return {};
   }

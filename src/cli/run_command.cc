@@ -280,6 +280,15 @@ Result<void> check_agent(const RunOptions& options, const Modes& modes) {
   return {};
 }
 
+// Samples without calls in the probes need that nothing else does: the JDK, whose intrinsics are told from the rest; a
+// user's agent, which is called; trees with limits; a sampler by time, which would find such a thread nowhere. And a
+// JVM that looks after its signal handlers would speak of ours.
+bool can_trap(const RunOptions& options, const Modes& modes) {
+  const bool is_checked = std::ranges::find(options.command, "-Xcheck:jni") != options.command.end();
+  return options.no_jdk && options.agent_class.empty() && options.max_depth == 0 && !options.fold_recursion &&
+         modes.cpu_interval_ns == 0 && modes.wall_interval_ns == 0 && !is_checked;
+}
+
 Result<void> check_options(const RunOptions& options) {
   const Modes modes = TRY(parse_modes(options.mode));
   if (modes.flat && (options.max_depth != 0 || options.fold_recursion))
@@ -289,6 +298,10 @@ Result<void> check_options(const RunOptions& options) {
   if (options.follow && options.intrinsics == "count")
     return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
   TRY(check_agent(options, modes));
+  if (modes.bytecode && modes.bytecode->context == "trap" && !can_trap(options, modes))
+    return invalid(
+        "context=trap needs --no-jdk and the mode alone: no cpu or wall, no --agent-class, --max-depth or "
+        "--fold-recursion, no -Xcheck:jni");
   if (!options.weights.empty() && !modes.bytecode) return invalid("--weights is for --mode bytecode");
   if (!options.weights.empty()) TRY(read_weights(options.weights));
   if (options.clock != "auto" && options.clock != "perf" && options.clock != "trap" && options.clock != "timer")
@@ -346,7 +359,7 @@ std::string options_for_agent(const RunOptions& options, const Modes& modes) {
   if (modes.bytecode) {
     const BytecodeMode& mode = *modes.bytecode;
     out << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
-        << mode.max_path << "\ncontext " << mode.context_source() << "\n";
+        << mode.max_path << "\ncontext " << mode.context_source(can_trap(options, modes)) << "\n";
   }
   if (modes.subgraph) {
     for (const auto& [key, value] : settings_for_agent(*modes.subgraph, {})) out << key << " " << value << "\n";

@@ -25,6 +25,7 @@ constexpr MemberRef kExit{kRuntime, "exit", "(JJI)V"};
 constexpr MemberRef kExitOfJdk{kRuntime, "exitOfJdk", "(JJI)V"};
 constexpr MemberRef kLeaf{kRuntime, "leaf", "(JI)V"};
 constexpr MemberRef kLeafOfJdk{kRuntime, "leafOfJdk", "(JI)V"};
+constexpr MemberRef kLeafByTrap{kRuntime, "leafByTrap", "(JI)V"};
 
 }  // namespace
 
@@ -66,13 +67,15 @@ void SamplingPass::spend(CodeBuilder& b) const {
   b.push(first_);
   if (has_slot()) {
     b.invoke_static(is_of_jdk() ? kSpendOfJdk : kSpend);
+  } else if (context_from_ == ContextFrom::kTrap) {
+    b.invoke_static(kLeafByTrap);
   } else {
     b.invoke_static(is_of_jdk() ? kLeafOfJdk : kLeaf);
   }
 }
 
 void SamplingPass::insert_calls(CodeEditor& code) {
-  if (context_from_ == ContextFrom::kJvm) return;
+  if (context_from_ == ContextFrom::kJvm || context_from_ == ContextFrom::kTrap) return;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const auto site = static_cast<std::int32_t>(i + 1);
     code.before(calls_[i].pc, code.snippet([&](CodeBuilder& b) {

@@ -20,7 +20,10 @@
 //                 entry                   before each call        before it counts, and at its end
 //   hash          callers = callers()     callFrom(callers, site) calledFrom(callers)
 //
-// Blocks, landing pads, constructors and intrinsics are as in exact counting (counting_pass.h).
+// Where samples are still rarer, leaf is leafByTrap.
+//
+// Blocks, landing pads, constructors and intrinsics are as in exact counting (counting_pass.h). Where the JDK does not
+// count, calls that stay in it (jdk_only_calls.h) are no call sites, and who has no others is a leaf.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +31,7 @@
 #include <vector>
 
 #include "instrument/counting_pass.h"
+#include "instrument/jdk_only_calls.h"
 
 namespace sonde::instrument {
 
@@ -44,8 +48,9 @@ class SiteNumbers {
 };
 
 // Where a sample has the call sites of its callers from: a shadow stack, the JVM's stack, or a hash that each call
-// hands on, which is enough for a context that was met before; for others it is the JVM's stack.
-enum class ContextFrom : std::uint8_t { kShadowStack, kJvm, kHash };
+// hands on, which is enough for a context that was met before; for others it is the JVM's stack. kTrap: the JVM's as
+// well, and the sample is no call but a store that the agent notices; only where the JDK does not count.
+enum class ContextFrom : std::uint8_t { kShadowStack, kJvm, kHash, kTrap };
 
 class SamplingPass final : public CountingPass {
  public:
@@ -65,6 +70,9 @@ class SamplingPass final : public CountingPass {
   void insert_calls(classfile::CodeEditor& code) override;
   void hand_over(classfile::CodeBuilder& b) const override;
   void finish(classfile::CodeBuilder& b, std::int32_t bytecodes) const override;
+  [[nodiscard]] bool is_of_no_interest(const classfile::MemberRef& callee) const override {
+    return !jdk_counts_ && stays_in_jdk(callee);
+  }
   [[nodiscard]] bool is_done_at_entry() const override {
     return !has_slot() && !hands_hash_on() && plan_.is_single_path();
   }

@@ -112,13 +112,23 @@ TEST_F(SamplingPassTest, ACallerWithBranchesSpendsAtItsEnd) {
 }
 
 TEST_F(SamplingPassTest, KnownNativesAreInTheTableOfSites) {
-  known_.add({.class_name = "java/lang/System", .name = "nanoTime", .descriptor = "()J"}, KnownKind::kNative);
+  known_.add({.class_name = "java/lang/System", .name = "initProperties", .descriptor = "()V"}, KnownKind::kNative);
   known_.sort();
   TestClass cls;
   cls.max_locals = 0;
-  assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
+  assemble(cls, "invokestatic java/lang/System.initProperties()V\n return");
   inserted(cls);
   EXPECT_EQ(sites_.native_callees, (std::vector<std::uint32_t>{0, 99}));
+}
+
+TEST_F(SamplingPassTest, WhereTheJdkDoesNotCountItsOwnCallsMakeNoCaller) {
+  TestClass cls;
+  cls.max_locals = 0;
+  assemble(cls, "invokestatic java/lang/System.nanoTime()J\n pop2\n return");
+  EXPECT_EQ(inserted(cls).substr(0, 38), "iconst_3 i2l bipush leaf invokestatic ");
+  EXPECT_TRUE(sites_.is_leaf);
+  EXPECT_EQ(inserted(cls, kApplicationMethod, true).substr(0, 24), "bipush enterApplication ");
+  EXPECT_FALSE(sites_.is_leaf);
 }
 
 TEST_F(SamplingPassTest, WhereTheJdkCountsItsMethodsAndOthersAreToldApart) {
@@ -169,6 +179,13 @@ TEST_F(SamplingPassTest, ALeafHandsNothingOn) {
   TestClass cls;
   assemble(cls, "iload_0\n ireturn");
   EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kHash), "iconst_2 i2l bipush leaf iload_0 ireturn ");
+}
+
+TEST_F(SamplingPassTest, SamplesByTrapsAreLikeThoseOfTheJvmsStack) {
+  TestClass cls = class_that_may_call();
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kTrap),
+            "iconst_2 istore iload_0 ifeq iinc invokestatic "
+            "iinc iload i2l bipush leafByTrap return iload i2l bipush leafByTrap athrow ");
 }
 
 TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {

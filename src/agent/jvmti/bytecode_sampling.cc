@@ -71,6 +71,7 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
   tree_field_ = field("$sondeTree");
   left_field_ = field("$sondeLeft");
   quota_field_ = field("$sondeQuota");
+  path_field_ = field("$sondePath");
   region_field_ = field("$sondeRegion");
   if (region_field_ == nullptr) return false;
   const auto set = [&](const char* name, std::uint64_t value) {
@@ -89,8 +90,30 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
   set_flag("hashes", options_.hashes());
   set_flag("asksAgent", user_agent_ != nullptr);
   if (options_.asks_jvm()) stack_slots_.begin(jni, most);
+  if (options_.traps()) begin_traps(jni);
   begun_ = true;
   return true;
+}
+
+// Without them samples are calls.
+void BytecodeSampling::begin_traps(JNIEnv* jni) {
+  auto traps = std::make_unique<SampleTraps>(arena_, trees_, sites_, stack_slots_, options_);
+  const Result<std::uint64_t> range = traps->begin(jni);
+  if (!range.ok()) return say(range.error().message + ": samples by bytecodes cost more than they would without calls");
+  traps_ = std::move(traps);
+  jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, "traps", "J"),
+                          static_cast<jlong>(range.value() - kBias));
+}
+
+void BytecodeSampling::use_calls(JNIEnv* jni) {
+  if (!traps_) return;
+  std::call_once(calls_, [&] {
+    jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "takesOver", "Z"), JNI_TRUE);
+    jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, "traps", "J"), 0);
+    if (jvmti_->RetransformClasses(1, &runtime_) != JVMTI_ERROR_NONE) {
+      jni->FatalError("sonde: probes with traps could not be taken back");
+    }
+  });
 }
 
 template <typename Visit>
@@ -112,8 +135,19 @@ void BytecodeSampling::thread_started(JNIEnv* jni, jobject thread) {
     arena_.count(Counter::kThreadsWithoutTree);
     return jni->SetLongField(thread, left_field_, kForever);
   }
+  if (traps_) {
+    const auto path = static_cast<std::uint64_t>(jni->GetLongField(thread, path_field_));
+    traps_->thread_started(static_cast<std::uint64_t>(region), path, facts_of(jvmti_, jni, thread, nullptr).name);
+  }
   jni->SetLongField(thread, region_field_, region);
   jni->SetLongField(thread, site_field_, region);
+}
+
+TrapState* BytecodeSampling::trap_state_of(JNIEnv* jni, jobject thread) const {
+  const auto region = static_cast<std::uint64_t>(traps_ ? jni->GetLongField(thread, region_field_) : 0);
+  if (region == 0) return nullptr;
+  TrapState& state = SampleTraps::state_of(region);
+  return state.random != 0 ? &state : nullptr;
 }
 
 void BytecodeSampling::thread_goes_on(JNIEnv* jni, jobject thread) {
@@ -122,7 +156,9 @@ void BytecodeSampling::thread_goes_on(JNIEnv* jni, jobject thread) {
 }
 
 bool BytecodeSampling::add_rest(JNIEnv* jni, jobject thread, std::uint64_t tree, std::uint64_t arena::Node::*sum) {
-  const jlong rest = jni->GetLongField(thread, quota_field_) - jni->GetLongField(thread, left_field_);
+  const TrapState* state = trap_state_of(jni, thread);
+  const jlong quota = state != nullptr ? state->quota : jni->GetLongField(thread, quota_field_);
+  const jlong rest = quota - jni->GetLongField(thread, left_field_);
   arena::Node* root = rest <= 0 ? nullptr : root_of_thread(tree);
   if (root == nullptr) return false;
   __atomic_fetch_add(&(root->*sum), static_cast<std::uint64_t>(rest), __ATOMIC_RELAXED);
@@ -136,6 +172,7 @@ void BytecodeSampling::thread_ended(JNIEnv* jni, jobject thread, std::uint64_t t
   jni->SetLongField(thread, left_field_, kForever);
   jni->SetLongField(thread, site_field_, static_cast<jlong>(kSink + sizeof(arena::Node)));
   jni->SetLongField(thread, region_field_, 0);
+  if (traps_) traps_->thread_ended(region);
   if (region != 0) stacks_.release(region);
 }
 
@@ -151,7 +188,8 @@ void BytecodeSampling::settle(JNIEnv* jni, jobject thread) {
 }
 
 std::uint64_t BytecodeSampling::tree_of(JNIEnv* jni, jobject thread) const {
-  return static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
+  const TrapState* state = trap_state_of(jni, thread);
+  return state != nullptr ? state->tree : static_cast<std::uint64_t>(jni->GetLongField(thread, tree_field_));
 }
 
 arena::Node* BytecodeSampling::root_of_thread(std::uint64_t tree) {

@@ -7,9 +7,11 @@
 #include <jvmti.h>
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 
+#include "agent/jvmti/sample_traps.h"
 #include "agent/jvmti/stack_slots.h"
 #include "agent/jvmti/user_agent.h"
 #include "agent/session/sampling_options.h"
@@ -47,6 +49,10 @@ class BytecodeSampling {
   // On the thread itself; `thread` is a Thread, or what has its fields. `tree` is its call tree, 0 if it has none.
   void thread_started(JNIEnv* jni, jobject thread);
   void thread_ended(JNIEnv* jni, jobject thread, std::uint64_t tree);
+  // A virtual thread is about to run: samples are calls from now on. Compiled code without them is thrown away.
+  void use_calls(JNIEnv* jni);
+  // Its call tree, 0 if it has none.
+  [[nodiscard]] std::uint64_t tree_of(JNIEnv* jni, jobject thread) const;
   // After attach: the thread may be sampled again, from where it was when sampling stopped.
   void thread_goes_on(JNIEnv* jni, jobject thread);
   // The JVM ends while threads are alive: what they executed is added, as far as their methods have ended.
@@ -63,7 +69,9 @@ class BytecodeSampling {
   // Adds what a thread executed since its last sample to the root of its call tree. False if there is nothing to add,
   // or no memory.
   bool add_rest(JNIEnv* jni, jobject thread, std::uint64_t tree, std::uint64_t arena::Node::*sum);
-  [[nodiscard]] std::uint64_t tree_of(JNIEnv* jni, jobject thread) const;
+  // What the agent itself knows of a thread that is sampled by traps; null if it is not.
+  [[nodiscard]] TrapState* trap_state_of(JNIEnv* jni, jobject thread) const;
+  void begin_traps(JNIEnv* jni);
   // The root of its call tree; if it has none, of one for all such threads; null if there is no memory.
   arena::Node* root_of_thread(std::uint64_t tree);
   template <typename Visit>
@@ -75,6 +83,8 @@ class BytecodeSampling {
   jvmtiEnv* jvmti_;
   SiteTable& sites_;
   StackSlots stack_slots_;
+  std::unique_ptr<SampleTraps> traps_;  // null: samples are calls
+  std::once_flag calls_;
   ShadowStacks& stacks_;
   UserAgent* user_agent_ = nullptr;
   jclass runtime_ = nullptr;  // global reference to java.lang.SondeSampling
@@ -83,6 +93,7 @@ class BytecodeSampling {
   jfieldID left_field_ = nullptr;
   jfieldID quota_field_ = nullptr;
   jfieldID region_field_ = nullptr;
+  jfieldID path_field_ = nullptr;
   bool begun_ = false;
   std::mutex mutex_;  // guards what follows
   std::uint64_t common_tree_ = 0;

@@ -82,6 +82,7 @@ bool Counting::enable_events() {
   wanted.can_generate_all_class_hook_events = 1;
   wanted.can_generate_early_class_hook_events = 1;
   wanted.can_generate_early_vmstart = 1;
+  wanted.can_retransform_classes = options_.sampling.traps() ? 1 : 0;
   if (virtual_threads) want_virtual_threads(wanted);
   jvmtiEventCallbacks callbacks{};
   callbacks.VMStart = on_vm_start;
@@ -201,7 +202,11 @@ std::uint64_t Counting::new_tree(JNIEnv* jni, jthread thread) {
 
 // Modes exact:flat and bytecode. Threads have their counters or stacks before they run anything.
 void Counting::thread_started(JNIEnv* jni, jthread thread) {
-  if (sampling_) return sampling_->thread_started(jni, thread);
+  if (sampling_) {
+    const bool is_virtual = virtual_thread_ != nullptr && jni->IsInstanceOf(thread, virtual_thread_) != JNI_FALSE;
+    if (is_virtual) sampling_->use_calls(jni);
+    return sampling_->thread_started(jni, thread);
+  }
   if (root_field_ == nullptr || jni->GetLongField(thread, root_field_) != 0) return;
   const ThreadFacts facts = facts_of(jvmti_, jni, thread, virtual_thread_);
   const auto block = static_cast<jlong>(flat_blocks_.lease(facts.name, facts.is_virtual));
@@ -218,7 +223,8 @@ void Counting::thread_ended(JNIEnv* jni, jthread thread) {
     jni->SetLongField(thread, site_field_, 0);
     return flat_blocks_.release(static_cast<std::uint64_t>(block));
   }
-  const jlong tree = jni->GetLongField(thread, tree_field_);
+  const jlong tree =
+      sampling_ ? static_cast<jlong>(sampling_->tree_of(jni, thread)) : jni->GetLongField(thread, tree_field_);
   if (user_agent_) user_agent_->thread_ended(jni, thread, tree);
   if (sampling_) sampling_->thread_ended(jni, thread, static_cast<std::uint64_t>(tree));
   if (tree == 0) return;

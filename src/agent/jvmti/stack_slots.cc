@@ -62,6 +62,24 @@ std::uint64_t StackSlots::find_callers(JNIEnv* jni, std::uint64_t region) {
   return path.sites_of(path.size()) < most_ ? path.hash() : 0;
 }
 
+bool StackSlots::find_callers_at(JNIEnv* jni, const TrappedStore& store, std::uint64_t region,
+                                 std::vector<std::uint32_t>& callers, std::uint64_t& hash) {
+  static thread_local hotspot::KnownPath path;
+  callers.clear();
+  std::uint32_t kept = 0;
+  const Generations<hotspot::KnownFrames>::Use known(known_);
+  if (known.get() == nullptr) return false;
+  const bool is_found = known.get()->find_from(thread_of(jni), store.pc, store.sp, region, 0, path, kept);
+  if (known.get()->is_full()) {
+    known_.replace(known.get(), std::make_unique<hotspot::KnownFrames>(*layout_, *this));
+  }
+  if (!is_found) return false;
+  path.for_each_site(0, [&](std::uint32_t site) { callers.push_back(site); });
+  hash = path.hash();
+  if (callers.size() >= most_) callers.resize(most_ - 1);
+  return true;
+}
+
 void StackSlots::ask(JNIEnv* jni, RegionUse& use, std::uint32_t* slots) {
   bool cut = false;
   const Frames frames = describe_all(jni, cut);
@@ -148,7 +166,9 @@ hotspot::MethodSites StackSlots::resolve(JNIEnv* jni, jmethodID id) {
 }
 
 hotspot::MethodSites StackSlots::sites_of(const std::string& method, std::uint32_t code_length) {
-  if (method.starts_with("java/lang/SondeSampling.") || method.starts_with("java/lang/SondeSteps.")) {
+  // What is interpreted stores by a call.
+  if (method.starts_with("java/lang/SondeSampling.") || method.starts_with("java/lang/SondeSteps.") ||
+      method.starts_with("jdk/internal/misc/Unsafe.putInt(")) {
     return {.is_ours = true, .pcs = {}};
   }
   // What virtual threads begin with, which the JVM does not show.

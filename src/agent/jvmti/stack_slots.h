@@ -19,6 +19,7 @@
 #include "agent/session/shadow_stacks.h"
 #include "agent/session/site_table.h"
 #include "agent/vm/hotspot/known_frames.h"
+#include "agent/vm/native/trapped_stores_x64.h"
 
 namespace sonde::agent {
 
@@ -33,6 +34,12 @@ class StackSlots final : public hotspot::SitesByName {
   // region of this thread (shadow_stacks.h), the outermost first, and how many there are. Those that are as they were
   // are left as SondeSteps has marked them. Returns what SondeSteps knows them by, their hash; 0 if it has to find out.
   std::uint64_t find_callers(JNIEnv* jni, std::uint64_t region);
+
+  // The same for a thread at a trapped store, where the JVM cannot be asked: all its call sites, and their hash. False,
+  // and none, if they cannot be read.
+  bool find_callers_at(JNIEnv* jni, const TrappedStore& store, std::uint64_t region,
+                       std::vector<std::uint32_t>& callers, std::uint64_t& hash);
+  [[nodiscard]] bool reads_stacks() const { return layout_.has_value(); }
 
   hotspot::MethodSites sites_of(const std::string& method, std::uint32_t code_length) override;
 

@@ -101,6 +101,7 @@ bool set_option(Options& options, const std::string& key, const std::string& val
   } else if (key == "context") {
     options.sampling.context = value == "jvm"    ? instrument::ContextFrom::kJvm
                                : value == "hash" ? instrument::ContextFrom::kHash
+                               : value == "trap" ? instrument::ContextFrom::kTrap
                                                  : instrument::ContextFrom::kShadowStack;
   } else if (key == "maxpath") {
     options.sampling.max_path = static_cast<std::uint32_t>(number(value));

@@ -22,6 +22,7 @@ std::uint64_t ShadowStacks::lease() {
   auto& use = *reinterpret_cast<RegionUse*>(region + bias_ + RegionUse::kAt);
   use.user = ++users_;  // what other threads cached belongs to their own call trees
   use.writer = 0;
+  *reinterpret_cast<TrapState*>(region + bias_ + TrapState::kAt) = {};
   use.far_counters = lease_far();
   use.unused_bits = 32 - (leased_ < kLargeCaches ? kLargeBits : kSmallBits);
   ++leased_;

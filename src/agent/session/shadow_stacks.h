@@ -27,6 +27,21 @@ struct RegionUse {
 };
 static_assert(sizeof(RegionUse) == 32);
 
+// Behind it: a thread that is sampled by traps (agent/jvmti/sample_traps.h), and what its probes leave there.
+struct TrapState {
+  static constexpr std::uint64_t kAt = RegionUse::kAt + sizeof(RegionUse);
+  // Where the trap of a region is, from the first one on: (region as SondeSampling knows it) >> kShift.
+  static constexpr std::uint32_t kShift = 18;
+
+  std::int64_t left;  // the countdown; when the store returns, what it goes on with
+  std::uint32_t first;
+  std::uint32_t reserved;
+  std::int64_t quota;
+  std::uint64_t random;  // 0: there was no sample yet, or SondeSampling has taken over
+  std::uint64_t tree;    // 0: none yet
+  std::uint64_t path;    // Thread.$sondePath
+};
+
 class ShadowStacks {
  public:
   static constexpr std::uint64_t kRegion = 0x200000;

@@ -24,6 +24,14 @@ class SiteTable final : public instrument::SiteNumbers {
     std::vector<std::uint32_t> pcs;  // of each but the first, in the instrumented method; ascending
   };
 
+  struct Row {
+    std::uint32_t method_id;
+    std::uint32_t site_count;  // of the method; 0 for a leaf, which has no node in a call tree
+    std::uint32_t index;       // of this site in the method
+    std::uint32_t native_id;   // the native method that is called here, 0 if it is another or unknown
+  };
+  static_assert(sizeof(Row) == 16, "SondeSampling.ROW_SHIFT");
+
   // Reserves address space; memory is taken as sites are added. `is_lasting`: for many recordings, in which the same
   // sites have the same numbers, as methods have (method_numbers.h).
   Result<void> create(bool is_lasting = false);
@@ -43,6 +51,7 @@ class SiteTable final : public instrument::SiteNumbers {
 
   [[nodiscard]] const void* address() const { return rows_; }
   // Of a site that was added. Context: any thread.
+  [[nodiscard]] const Row& row(std::uint32_t site) const { return rows_[site]; }
   [[nodiscard]] std::uint32_t method_of(std::uint32_t site) const { return rows_[site].method_id; }
   // Of two sites: is it the same place of the same method, though maybe of two classes with the same name?
   [[nodiscard]] bool are_same(std::uint32_t a, std::uint32_t b) const {
@@ -50,14 +59,6 @@ class SiteTable final : public instrument::SiteNumbers {
   }
 
  private:
-  struct Row {
-    std::uint32_t method_id;
-    std::uint32_t site_count;  // of the method; 0 for a leaf, which has no node in a call tree
-    std::uint32_t index;       // of this site in the method
-    std::uint32_t native_id;   // the native method that is called here, 0 if it is another or unknown
-  };
-  static_assert(sizeof(Row) == 16, "SondeSampling.ROW_SHIFT");
-
   // The first of these rows if they are there already, 0 if not.
   [[nodiscard]] std::uint32_t find_rows(std::uint32_t method_id, std::uint32_t site_count,
                                         std::span<const std::uint32_t> native_callees) const;

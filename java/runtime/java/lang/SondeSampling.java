@@ -3,8 +3,10 @@ package java.lang;
 
 import java.util.concurrent.ForkJoinWorkerThread;
 import jdk.internal.misc.InnocuousThread;
+import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * What methods call that are instrumented for deterministic sampling (src/instrument/sampling_pass.h).
@@ -29,6 +31,15 @@ public final class SondeSampling {
   static boolean asksJvm;
   static boolean hashes;
   static boolean asksAgent;
+
+  /**
+   * Samples are stores here that the agent notices (src/agent/jvmti/sample_traps.h), real address less BASE; 0: they are
+   * calls. Stable: compiled code does not test it.
+   */
+  @Stable static long traps;
+
+  /** They were before. */
+  static boolean takesOver;
 
   /** The most that a number of 32 bits can be multiplied with. */
   private static final long MOST_SCALED = 0x7fffffffL;
@@ -174,6 +185,51 @@ public final class SondeSampling {
     if (left <= 0) sample(slot, first);
   }
 
+  // --- where samples are so rare that a signal is cheaper than all the calls that are hardly ever made -------------
+
+  @ForceInline
+  public static void leafByTrap(long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    final long left = thread.$sondeLeft - bytecodes;
+    thread.$sondeLeft = left;
+    if (left <= 0) {
+      if (traps != 0) {
+        trap(thread, left, first);
+      } else {
+        sample(thread.$sondeSite, first);
+      }
+    }
+  }
+
+  /**
+   * The compiler knows of three stores and a load outside of the heap. The second one may be to the first one's address,
+   * for all that it can know, so what is read then is what the agent has left there.
+   */
+  @ForceInline
+  private static void trap(Thread thread, long left, int first) {
+    final Unsafe u = SondeRT.Memory.U;
+    final long region = thread.$sondeRegion;
+    u.putLong(region + (SondeRT.BASE + SondeSteps.TRAP_LEFT), left);
+    u.putInt(region + (SondeRT.BASE + SondeSteps.TRAP_FIRST), first);
+    u.putInt((region >>> SondeSteps.TRAP_SHIFT) + traps + SondeRT.BASE, first);
+    thread.$sondeLeft = u.getLong(region + (SondeRT.BASE + SondeSteps.TRAP_LEFT));
+  }
+
+  /** What the agent knows of a thread that it sampled until now. */
+  private static void takeOver(Thread thread) {
+    final Unsafe u = SondeRT.Memory.U;
+    final long region = thread.$sondeRegion + SondeRT.BASE;
+    final long random = thread.$sondeRegion == 0 ? 0L : u.getLong(region + SondeSteps.TRAP_RANDOM);
+    if (random == 0) return;
+    final long tree = u.getLong(region + SondeSteps.TRAP_TREE);
+    if (tree != 0) thread.$sondeRoot = u.getLong(tree + (SondeRT.BASE + SondeTree.TREE_ROOT)) + SondeTree.NODE_SITES;
+    thread.$sondeTree = tree;
+    thread.$sondeQuota = u.getLong(region + SondeSteps.TRAP_QUOTA);
+    thread.$sondeRandom = random;
+    u.putLong(region + SondeSteps.TRAP_RANDOM, 0L);
+  }
+
   // --- threads ----------------------------------------------------------------------------------------------------
 
   /**
@@ -231,6 +287,7 @@ public final class SondeSampling {
       sampleForBoth(thread, slot, first);
       return;
     }
+    if (takesOver) takeOver(thread);
     long left = thread.$sondeLeft;
     if (thread.$sondeRandom == 0) left += begin(thread);
     final long spent = thread.$sondeQuota - left;

@@ -31,6 +31,13 @@ final class SondeSteps {
   // Many more counters, for those that have no room among the others; 0 for most threads.
   static final long FAR_COUNTERS = 0x50018L;
   static final int FAR_UNUSED_BITS = 15;
+  // For samples by traps (src/agent/session/shadow_stacks.h, TrapState).
+  static final long TRAP_LEFT = 0x50020L;
+  static final long TRAP_FIRST = 0x50028L;
+  static final long TRAP_QUOTA = 0x50030L;
+  static final long TRAP_RANDOM = 0x50038L;
+  static final long TRAP_TREE = 0x50040L;
+  static final int TRAP_SHIFT = 18; // of regions: where their traps are
   // Steps in the tree.
   static final long STEPS = 0xc0000L;
   static final int STEP_SHIFT = 5;

@@ -59,17 +59,17 @@ KnownFrames::KnownFrames(const Layout& layout, SitesByName& names) : names_(name
   cache_.find(layout);
 }
 
-bool KnownFrames::find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path,
+bool KnownFrames::find(OwnStack& stack, bool is_at_store, std::uint64_t region, std::uint64_t seed, KnownPath& path,
                        std::uint32_t& kept) {
   static thread_local KnownPath found;  // from the innermost frame outwards
   found.resize(0);
   path.be_of({.finder = number_, .region = region, .seed = seed});
-  OwnStack stack(cache_, java_thread);
   kept = count_same(stack, path);  // at most
   for (bool is_sampled = false; stack.is_good() && !stack.is_at_end(); leave(stack, found)) {
     while (kept > 0 && path.frames[kept - 1].sp < stack.now().sp) --kept;
     if (kept > 0 && path.at(kept - 1) == stack.now()) break;
-    if (!look_up(stack, found, is_sampled) && !(learn(stack) && look_up(stack, found, is_sampled))) break;
+    const bool is_store = is_at_store && found.size() == 0;
+    if (!look_up(stack, found, is_sampled) && !(learn(stack, is_store) && look_up(stack, found, is_sampled))) break;
   }
   const bool is_met = stack.is_good() && kept > 0 && path.at(kept - 1) == stack.now();
   const bool is_end = stack.is_good() && stack.is_at_end();
@@ -194,7 +194,7 @@ KnownMethod KnownFrames::look_at(std::uint64_t method) const {
           .sites = nullptr};
 }
 
-bool KnownFrames::learn(const OwnStack& stack) {
+bool KnownFrames::learn(const OwnStack& stack, bool is_at_store) {
   const std::lock_guard lock(mutex_);
   if (stack.is_interpreted()) return sites_of(OwnStack::method_of(stack.now())) != nullptr;
   if (find_place(stack) != nullptr) return true;  // another thread was first
@@ -211,13 +211,13 @@ bool KnownFrames::learn(const OwnStack& stack) {
   place.nmethod = blob;
   place.compile_id = cache_.compile_id(blob);
   place.is_end = cache_.is_continuation_entry(blob);
-  const std::vector<Frame> frames = describe(blob, place.key);
+  const std::vector<Frame> frames = describe(blob, place.key, is_at_store);
   if (frames.empty()) return false;
   learn_place(std::move(place), frames);
   return true;
 }
 
-std::vector<KnownFrames::Frame> KnownFrames::describe(std::uint64_t nmethod, std::uint64_t pc) {
+std::vector<KnownFrames::Frame> KnownFrames::describe(std::uint64_t nmethod, std::uint64_t pc, bool is_at_store) {
   const Layout& layout = cache_.layout();
   if (cache_.is_native(nmethod)) {
     return {{.method = sites_of(load<std::uint64_t>(nmethod + layout.nmethod_method)), .bci = -1}};
@@ -227,7 +227,7 @@ std::vector<KnownFrames::Frame> KnownFrames::describe(std::uint64_t nmethod, std
   const auto* pcs_end = reinterpret_cast<const PcDesc*>(scopes.pcs_end);  // NOLINT(performance-no-int-to-ptr)
   const auto offset = static_cast<std::int32_t>(pc - cache_.code_begin(nmethod));
   const PcDesc* desc = std::ranges::lower_bound(pcs, pcs_end, offset, {}, &PcDesc::pc_offset);
-  if (desc == pcs_end || desc->pc_offset != offset) return {};
+  if (desc == pcs_end || (desc->pc_offset != offset && !is_at_store)) return {};
   std::vector<Frame> frames;
   for (std::int32_t scope = desc->scope_decode_offset; scope > 0;) {
     if (frames.size() == kMaxInlined) return {};

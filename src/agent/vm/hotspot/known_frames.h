@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent], Java threads in a native method, many at once. The call sites on a thread's own stack, without the
-// JVM's help: what its data say of a return address in compiled code, or of a method that is interpreted, is read when
-// a frame is met for the first time and holds as long as these are there. While a method is on the stack its data are.
+// Context: [agent], Java threads in a native method or at a trapped store, many at once. The call sites on a thread's
+// own stack, without the JVM's help: what its data say of a return address in compiled code, or of a method that is
+// interpreted, is read when a frame is met for the first time and holds as long as these are there. While a method is
+// on the stack its data are.
 //
 // Most of a stack is as it was when the thread was sampled before. Frames that still are where they were, return to
 // where they did, and are of the same code are not walked again; to see that, no frame has to be waited for.
@@ -150,11 +151,23 @@ class KnownFrames {
   // and an empty path, if there is a frame that cannot be known, as those of a virtual thread that lie in the heap. A
   // path is of one region (shadow_stacks.h) at a time; its hash begins with `seed` and goes on from site to site as in
   // SondeSteps.
-  bool find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path, std::uint32_t& kept);
+  bool find(std::uint64_t java_thread, std::uint64_t region, std::uint64_t seed, KnownPath& path, std::uint32_t& kept) {
+    OwnStack stack(cache_, java_thread);
+    return find(stack, false, region, seed, path, kept);
+  }
+  // The same of a thread that may be in compiled code: at a store, behind which `pc` is.
+  bool find_from(std::uint64_t java_thread, std::uint64_t pc, std::uint64_t sp, std::uint64_t region,
+                 std::uint64_t seed, KnownPath& path, std::uint32_t& kept) {
+    if (!cache_.contains(pc)) return find(java_thread, region, seed, path, kept);
+    OwnStack stack(cache_, java_thread, {.pc = pc, .sp = sp, .fp = 0});
+    return find(stack, true, region, seed, path, kept);
+  }
   // Nothing can be added any more: classes came and went, or code was compiled again and again.
   [[nodiscard]] bool is_full() const { return is_full_.load(); }
 
  private:
+  bool find(OwnStack& stack, bool is_at_store, std::uint64_t region, std::uint64_t seed, KnownPath& path,
+            std::uint32_t& kept);
   // A method, inlined or not, and where it is.
   struct Frame {
     const MethodSites* method;
@@ -177,9 +190,10 @@ class KnownFrames {
   [[nodiscard]] bool is_walkable(std::uint64_t pc) const;
   [[nodiscard]] bool has_same_methods(const KnownPath& path) const;
   // Reads what the JVM has to say of the frame that the walk is at; false if that is nothing we understand.
-  bool learn(const OwnStack& stack);
-  // The methods at a return address in compiled code, the innermost first; empty if that is not known.
-  std::vector<Frame> describe(std::uint64_t nmethod, std::uint64_t pc);
+  bool learn(const OwnStack& stack, bool is_at_store);
+  // The methods at a return address in compiled code, or at the instruction before `pc`, the innermost first; empty if
+  // that is not known. HotSpot describes calls, and regions of code by their ends.
+  std::vector<Frame> describe(std::uint64_t nmethod, std::uint64_t pc, bool is_at_store);
   const MethodSites* sites_of(std::uint64_t method);
   [[nodiscard]] std::string name_of(std::uint64_t method) const;
   void learn_place(KnownPlace place, std::span<const Frame> frames);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [agent], a Java thread in a native method, over its own stack: from the frame that called it outwards. The
-// frames are complete and alive; how they look is said in stack_walk_x64.cc. A way that does not lead upwards on the
-// stack is refused.
+// Context: [agent], a Java thread over its own stack: in a native method, from the frame that called it outwards, or at
+// a trapped store in compiled code. The frames are complete and alive; how they look is said in stack_walk_x64.cc. A
+// way that does not lead upwards on the stack is refused.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,11 @@ class OwnStack {
   OwnStack(const CodeCache& cache, std::uint64_t java_thread)
       : cache_(cache), layout_(cache.layout()), end_(load<std::uint64_t>(java_thread + layout_.thread_stack_base)) {
     go_to(at_anchor(java_thread + layout_.thread_anchor));
+  }
+  // From a frame of compiled code.
+  OwnStack(const CodeCache& cache, std::uint64_t java_thread, const OwnFrame& innermost)
+      : cache_(cache), layout_(cache.layout()), end_(load<std::uint64_t>(java_thread + layout_.thread_stack_base)) {
+    go_to(innermost);
   }
 
   // False: this is no stack that we understand.
