@@ -108,11 +108,16 @@ void BytecodeSampling::begin_traps(JNIEnv* jni) {
 void BytecodeSampling::use_calls(JNIEnv* jni) {
   if (!traps_) return;
   std::call_once(calls_, [&] {
-    jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "takesOver", "Z"), JNI_TRUE);
-    jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, "traps", "J"), 0);
-    if (jvmti_->RetransformClasses(1, &runtime_) != JVMTI_ERROR_NONE) {
-      jni->FatalError("sonde: probes with traps could not be taken back");
-    }
+    const jfieldID traps = jni->GetStaticFieldID(runtime_, "traps", "J");
+    const jfieldID takes_over = jni->GetStaticFieldID(runtime_, "takesOver", "Z");
+    const jlong range = jni->GetStaticLongField(runtime_, traps);
+    jni->SetStaticBooleanField(runtime_, takes_over, JNI_TRUE);
+    jni->SetStaticLongField(runtime_, traps, 0);
+    uses_calls_ = jvmti_->RetransformClasses(1, &runtime_) == JVMTI_ERROR_NONE;
+    if (uses_calls_) return;
+    // Then virtual threads have traps, and those of their samples whose callers are in the heap are counted as lost.
+    jni->SetStaticLongField(runtime_, traps, range);
+    jni->SetStaticBooleanField(runtime_, takes_over, JNI_FALSE);
   });
 }
 
@@ -135,7 +140,7 @@ void BytecodeSampling::thread_started(JNIEnv* jni, jobject thread) {
     arena_.count(Counter::kThreadsWithoutTree);
     return jni->SetLongField(thread, left_field_, kForever);
   }
-  if (traps_) {
+  if (traps_ && !uses_calls_) {
     const auto path = static_cast<std::uint64_t>(jni->GetLongField(thread, path_field_));
     traps_->thread_started(static_cast<std::uint64_t>(region), path, facts_of(jvmti_, jni, thread, nullptr).name);
   }

@@ -6,6 +6,7 @@
 #include <jni.h>
 #include <jvmti.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -85,6 +86,7 @@ class BytecodeSampling {
   StackSlots stack_slots_;
   std::unique_ptr<SampleTraps> traps_;  // null: samples are calls
   std::once_flag calls_;
+  std::atomic<bool> uses_calls_{false};  // though there are traps
   ShadowStacks& stacks_;
   UserAgent* user_agent_ = nullptr;
   jclass runtime_ = nullptr;  // global reference to java.lang.SondeSampling

@@ -105,7 +105,9 @@ Result<void> start_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std
   if (mode == "bytecode" && settings.sampling.is_on()) {
     // Neither a shadow stack nor a hash knows of frames that were there before, and a handler of signals stays.
     if (settings.sampling.context != instrument::ContextFrom::kJvm)
-      return invalid("a JVM that runs is asked for contexts: context=shadow, hash and trap are only for `sonde run`");
+      return invalid(
+          "a JVM that runs is asked for contexts: context=shadow, context=hash and context=trap are only for `sonde "
+          "run`");
     return start_counting(recording, vm, jni, settings);
   }
   if ((mode == "subgraph" || mode == "region") && settings.subgraph.is_on() &&
