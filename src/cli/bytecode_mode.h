@@ -18,12 +18,9 @@ struct BytecodeMode {
   std::string context = "auto";  // or "shadow", "jvm", "hash", "trap": who knows the stack
 
   // Unless samples are frequent, to look at the JVM's stack is cheaper than to have each call hand on where it comes
-  // from; where they are rare, a signal for each of them is cheaper than probes with calls, if that is possible
-  // (docs/design/0005-deterministic-sampling.md).
-  [[nodiscard]] std::string context_source(bool can_trap) const {
-    if (context != "auto") return context;
-    if (granularity < 10'000) return "hash";
-    return can_trap && granularity >= 1'000'000 ? "trap" : "jvm";
+  // from; traps are for those who ask for them (docs/design/0005-deterministic-sampling.md).
+  [[nodiscard]] std::string context_source() const {
+    return context != "auto" ? context : granularity >= 10'000 ? "jvm" : "hash";
   }
 };
 

@@ -19,13 +19,13 @@ TEST(BytecodeMode, HasDefaultsAndSettings) {
   EXPECT_EQ(mode.jitter, 0u);
   EXPECT_EQ(mode.seed, 7u);
   EXPECT_EQ(mode.max_path, 50u);
-  EXPECT_EQ(mode.context_source(true), "hash");
-  EXPECT_EQ(parse_bytecode_mode("bytecode").value().context_source(true), "jvm");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000").value().context_source(true), "trap");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000").value().context_source(false), "jvm");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=9999").value().context_source(true), "hash");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=500,context=jvm").value().context_source(true), "jvm");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().context_source(true), "shadow");
+  EXPECT_EQ(mode.context_source(), "hash");
+  EXPECT_EQ(parse_bytecode_mode("bytecode").value().context_source(), "jvm");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000").value().context_source(), "jvm");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000,context=trap").value().context_source(), "trap");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=9999").value().context_source(), "hash");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=500,context=jvm").value().context_source(), "jvm");
+  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().context_source(), "shadow");
 }
 
 TEST(BytecodeMode, SaysWhatMakesNoSense) {

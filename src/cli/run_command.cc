@@ -359,7 +359,7 @@ std::string options_for_agent(const RunOptions& options, const Modes& modes) {
   if (modes.bytecode) {
     const BytecodeMode& mode = *modes.bytecode;
     out << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
-        << mode.max_path << "\ncontext " << mode.context_source(can_trap(options, modes)) << "\n";
+        << mode.max_path << "\ncontext " << mode.context_source() << "\n";
   }
   if (modes.subgraph) {
     for (const auto& [key, value] : settings_for_agent(*modes.subgraph, {})) out << key << " " << value << "\n";

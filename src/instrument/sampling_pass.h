@@ -20,7 +20,7 @@
 //                 entry                   before each call        before it counts, and at its end
 //   hash          callers = callers()     callFrom(callers, site) calledFrom(callers)
 //
-// Where samples are still rarer, leaf is leafByTrap.
+// With traps leaf is leafByTrap.
 //
 // Blocks, landing pads, constructors and intrinsics are as in exact counting (counting_pass.h). Where the JDK does not
 // count, calls that stay in it (jdk_only_calls.h) are no call sites, and who has no others is a leaf.
