@@ -203,7 +203,7 @@ public final class SondeSampling {
   }
 
   /**
-   * The compiler knows of three stores and a load outside of the heap. The second one may be to the first one's address,
+   * The compiler knows of three stores and a load outside of the heap. The last store may be to the first one's address,
    * for all that it can know, so what is read then is what the agent has left there.
    */
   @ForceInline

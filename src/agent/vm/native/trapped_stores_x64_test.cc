@@ -2,7 +2,6 @@
 #include "agent/vm/native/trapped_stores_x64.h"
 
 #include <gtest/gtest.h>
-#include <immintrin.h>
 
 #include <csetjmp>
 #include <csignal>
