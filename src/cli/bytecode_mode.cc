@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bytecode_mode.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 namespace sonde::cli {
@@ -9,6 +11,8 @@ namespace {
 
 constexpr std::string_view kName = "bytecode";
 constexpr std::uint64_t kMost = 1'000'000'000'000;  // bytecodes; no program does more in an hour
+
+constexpr std::string_view kContexts[] = {"auto", "shadow", "jvm", "hash", "jvm-trap", "hash-trap"};
 
 struct Setting {
   std::string_view name;
@@ -28,9 +32,9 @@ Result<void> set(BytecodeMode& mode, std::string_view text) {
   const std::string_view name = text.substr(0, equals);
   const std::string_view digits = equals == std::string_view::npos ? "" : text.substr(equals + 1);
   if (name == "context") {
-    if (digits != "auto" && digits != "shadow" && digits != "jvm" && digits != "hash" && digits != "trap")
+    if (std::ranges::find(kContexts, digits) == std::end(kContexts))
       return Error{ErrorCode::kInvalidArgument,
-                   "context is auto, shadow, jvm, hash or trap, not `" + std::string(digits) + "`"};
+                   "context is auto, shadow, jvm, hash, jvm-trap or hash-trap, not `" + std::string(digits) + "`"};
     mode.context = digits;
     return {};
   }

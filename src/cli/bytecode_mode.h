@@ -15,12 +15,16 @@ struct BytecodeMode {
   std::uint64_t jitter = 100;
   std::uint64_t seed = 1;
   std::uint64_t max_path = 0;
-  std::string context = "auto";  // or "shadow", "jvm", "hash", "trap": who knows the stack
+  std::string context = "auto";  // or "shadow", "jvm", "hash", "jvm-trap", "hash-trap": who knows the stack
 
+  [[nodiscard]] bool has_traps() const { return context.ends_with("-trap"); }
   // Unless samples are frequent, to look at the JVM's stack is cheaper than to have each call hand on where it comes
-  // from; traps are for those who ask for them (docs/design/0005-deterministic-sampling.md).
-  [[nodiscard]] std::string context_source() const {
-    return context != "auto" ? context : granularity >= 10'000 ? "jvm" : "hash";
+  // from. Traps are cheaper than calls if there are few of them: of rare samples, or of contexts that are new
+  // (docs/design/0005-deterministic-sampling.md).
+  [[nodiscard]] std::string context_source(bool can_trap) const {
+    if (context != "auto") return context;
+    if (granularity < 10'000) return can_trap ? "hash-trap" : "hash";
+    return can_trap && granularity >= 1'000'000 ? "jvm-trap" : "jvm";
   }
 };
 

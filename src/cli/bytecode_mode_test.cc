@@ -19,13 +19,22 @@ TEST(BytecodeMode, HasDefaultsAndSettings) {
   EXPECT_EQ(mode.jitter, 0u);
   EXPECT_EQ(mode.seed, 7u);
   EXPECT_EQ(mode.max_path, 50u);
-  EXPECT_EQ(mode.context_source(), "hash");
-  EXPECT_EQ(parse_bytecode_mode("bytecode").value().context_source(), "jvm");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000").value().context_source(), "jvm");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000,context=trap").value().context_source(), "trap");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=9999").value().context_source(), "hash");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=500,context=jvm").value().context_source(), "jvm");
-  EXPECT_EQ(parse_bytecode_mode("bytecode:granularity=1000000,context=shadow").value().context_source(), "shadow");
+}
+
+TEST(BytecodeMode, ContextsAreFromWhereTheyCostLeast) {
+  const auto source = [](const char* mode, bool can_trap) {
+    return parse_bytecode_mode(mode).value().context_source(can_trap);
+  };
+  EXPECT_EQ(source("bytecode:granularity=9999", false), "hash");
+  EXPECT_EQ(source("bytecode", false), "jvm");
+  EXPECT_EQ(source("bytecode:granularity=1000000", false), "jvm");
+  EXPECT_EQ(source("bytecode:granularity=9999", true), "hash-trap");
+  EXPECT_EQ(source("bytecode", true), "jvm");
+  EXPECT_EQ(source("bytecode:granularity=1000000", true), "jvm-trap");
+  for (const char* context : {"shadow", "jvm", "hash", "jvm-trap", "hash-trap"}) {
+    const std::string mode = std::string("bytecode:granularity=500,context=") + context;
+    EXPECT_EQ(source(mode.c_str(), true), context);
+  }
 }
 
 TEST(BytecodeMode, SaysWhatMakesNoSense) {

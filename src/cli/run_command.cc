@@ -298,9 +298,9 @@ Result<void> check_options(const RunOptions& options) {
   if (options.follow && options.intrinsics == "count")
     return invalid("--follow cannot switch intrinsics off in other JVMs; leave out --intrinsics=count");
   TRY(check_agent(options, modes));
-  if (modes.bytecode && modes.bytecode->context == "trap" && !can_trap(options, modes))
+  if (modes.bytecode && modes.bytecode->has_traps() && !can_trap(options, modes))
     return invalid(
-        "context=trap needs --no-jdk and the mode alone: no cpu or wall, no --agent-class, --max-depth or "
+        "samples by traps need --no-jdk and the mode alone: no cpu or wall, no --agent-class, --max-depth or "
         "--fold-recursion, no -Xcheck:jni");
   if (!options.weights.empty() && !modes.bytecode) return invalid("--weights is for --mode bytecode");
   if (!options.weights.empty()) TRY(read_weights(options.weights));
@@ -359,7 +359,7 @@ std::string options_for_agent(const RunOptions& options, const Modes& modes) {
   if (modes.bytecode) {
     const BytecodeMode& mode = *modes.bytecode;
     out << "granularity " << mode.granularity << "\njitter " << mode.jitter << "\nseed " << mode.seed << "\nmaxpath "
-        << mode.max_path << "\ncontext " << mode.context_source() << "\n";
+        << mode.max_path << "\ncontext " << mode.context_source(can_trap(options, modes)) << "\n";
   }
   if (modes.subgraph) {
     for (const auto& [key, value] : settings_for_agent(*modes.subgraph, {})) out << key << " " << value << "\n";

@@ -26,6 +26,10 @@ constexpr MemberRef kExitOfJdk{kRuntime, "exitOfJdk", "(JJI)V"};
 constexpr MemberRef kLeaf{kRuntime, "leaf", "(JI)V"};
 constexpr MemberRef kLeafOfJdk{kRuntime, "leafOfJdk", "(JI)V"};
 constexpr MemberRef kLeafByTrap{kRuntime, "leafByTrap", "(JI)V"};
+constexpr MemberRef kLeafByHash{kRuntime, "leafByHash", "(JI)V"};
+constexpr MemberRef kSpendByHash{kRuntime, "spendByHash", "(JIJ)V"};
+constexpr MemberRef kLeafWithLoops{kRuntime, "leafWithLoops", "(JI)V"};
+constexpr MemberRef kSpendWithLoops{kRuntime, "spendWithLoops", "(JIJ)V"};
 
 }  // namespace
 
@@ -67,19 +71,23 @@ void SamplingPass::spend(CodeBuilder& b) const {
   b.push(first_);
   if (has_slot()) {
     b.invoke_static(is_of_jdk() ? kSpendOfJdk : kSpend);
-  } else if (context_from_ == ContextFrom::kTrap) {
+  } else if (context_from_ == ContextFrom::kJvmByTrap) {
     b.invoke_static(kLeafByTrap);
+  } else if (context_from_ == ContextFrom::kHashByTrap && leaf_) {
+    b.invoke_static(plan_.has_loops() ? kLeafWithLoops : kLeafByHash);
+  } else if (context_from_ == ContextFrom::kHashByTrap) {
+    b.load(LocalType::kLong, callers_local_).invoke_static(plan_.has_loops() ? kSpendWithLoops : kSpendByHash);
   } else {
     b.invoke_static(is_of_jdk() ? kLeafOfJdk : kLeaf);
   }
 }
 
 void SamplingPass::insert_calls(CodeEditor& code) {
-  if (context_from_ == ContextFrom::kJvm || context_from_ == ContextFrom::kTrap) return;
+  if (context_from_ == ContextFrom::kJvm || context_from_ == ContextFrom::kJvmByTrap) return;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const auto site = static_cast<std::int32_t>(i + 1);
     code.before(calls_[i].pc, code.snippet([&](CodeBuilder& b) {
-      if (context_from_ == ContextFrom::kHash) {
+      if (is_by_hash()) {
         b.load(LocalType::kLong, callers_local_).push(first_ + site).invoke_static(kCallFrom);
       } else {
         b.load(LocalType::kLong, slot_local_).push(first_).push(site).invoke_static(kCall);
@@ -94,7 +102,7 @@ void SamplingPass::restore_hash(CodeBuilder& b) const {
 }
 
 void SamplingPass::hand_over(CodeBuilder& b) const {
-  restore_hash(b);
+  if (context_from_ == ContextFrom::kHash) restore_hash(b);
   if (has_slot()) b.load(LocalType::kLong, slot_local_);
   load_count(b);
   spend(b);

@@ -20,7 +20,8 @@
 //                 entry                   before each call        before it counts, and at its end
 //   hash          callers = callers()     callFrom(callers, site) calledFrom(callers)
 //
-// With traps leaf is leafByTrap.
+// With traps leaf is leafByTrap; where hashes are handed on, too, it is leafByHash or spendByHash(count, first,
+// callers), which have no need of calledFrom before them, and leafWithLoops or spendWithLoops in a method with loops.
 //
 // Blocks, landing pads, constructors and intrinsics are as in exact counting (counting_pass.h). Where the JDK does not
 // count, calls that stay in it (jdk_only_calls.h) are no call sites, and who has no others is a leaf.
@@ -50,7 +51,7 @@ class SiteNumbers {
 // Where a sample has the call sites of its callers from: a shadow stack, the JVM's stack, or a hash that each call
 // hands on, which is enough for a context that was met before; for others it is the JVM's stack. kTrap: the JVM's as
 // well, and the sample is no call but a store that the agent notices; only where the JDK does not count.
-enum class ContextFrom : std::uint8_t { kShadowStack, kJvm, kHash, kTrap };
+enum class ContextFrom : std::uint8_t { kShadowStack, kJvm, kHash, kJvmByTrap, kHashByTrap };
 
 class SamplingPass final : public CountingPass {
  public:
@@ -80,7 +81,10 @@ class SamplingPass final : public CountingPass {
   // Methods of the JDK have even numbers (MethodRegistry).
   [[nodiscard]] bool is_of_jdk() const { return id_ % 2 == 0; }
   [[nodiscard]] bool has_slot() const;
-  [[nodiscard]] bool hands_hash_on() const { return !leaf_ && context_from_ == ContextFrom::kHash; }
+  [[nodiscard]] bool hands_hash_on() const { return !leaf_ && is_by_hash(); }
+  [[nodiscard]] bool is_by_hash() const {
+    return context_from_ == ContextFrom::kHash || context_from_ == ContextFrom::kHashByTrap;
+  }
   void restore_hash(classfile::CodeBuilder& b) const;
   void spend(classfile::CodeBuilder& b) const;
 

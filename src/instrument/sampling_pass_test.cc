@@ -3,6 +3,7 @@
 // (test/e2e/bytecode).
 #include "instrument/sampling_pass.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "classfile/test_class.h"
@@ -183,9 +184,25 @@ TEST_F(SamplingPassTest, ALeafHandsNothingOn) {
 
 TEST_F(SamplingPassTest, SamplesByTrapsAreLikeThoseOfTheJvmsStack) {
   TestClass cls = class_that_may_call();
-  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kTrap),
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kJvmByTrap),
             "iconst_2 istore iload_0 ifeq iinc invokestatic "
             "iinc iload i2l bipush leafByTrap return iload i2l bipush leafByTrap athrow ");
+}
+
+TEST_F(SamplingPassTest, WithHashesAndTrapsTheHashIsHandedOverAndTakenBackAtTheEndOnly) {
+  TestClass cls = class_that_may_call();
+  EXPECT_EQ(inserted(cls, kApplicationMethod, false, ContextFrom::kHashByTrap),
+            "callers lstore iconst_2 istore iload_0 ifeq iinc lload bipush callFrom invokestatic "
+            "iinc lload calledFrom iload i2l bipush lload spendByHash return "
+            "lload calledFrom iload i2l bipush lload spendByHash athrow ");
+  TestClass leaf;
+  assemble(leaf, "iload_0\n ireturn");
+  EXPECT_EQ(inserted(leaf, kApplicationMethod, false, ContextFrom::kHashByTrap),
+            "iconst_2 i2l bipush leafByHash iload_0 ireturn ");
+  TestClass loop;
+  assemble(loop, "again: iload_0\n ifne again\n return");
+  EXPECT_THAT(inserted(loop, kApplicationMethod, false, ContextFrom::kHashByTrap),
+              ::testing::HasSubstr("leafWithLoops return "));
 }
 
 TEST_F(SamplingPassTest, AFullTableOfSitesIsAnError) {

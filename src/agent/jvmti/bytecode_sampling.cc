@@ -3,6 +3,7 @@
 
 #include "agent/jvmti/jvm.h"
 #include "agent/jvmti/runtime_classes.h"
+#include "agent/session/drawn_intervals.h"
 #include "agent/session/nowhere.h"
 
 namespace sonde::agent {
@@ -27,6 +28,8 @@ jlong JNICALL ask_for(JNIEnv* jni, jclass, jobject thread, jlong slots, jint dep
   return g_sampling->ask(jni, thread, {callers, static_cast<std::size_t>(depth)}, first, bytecodes);
 }
 
+void JNICALL end_traps_of(JNIEnv*, jclass, jlong region) { g_sampling->end_traps(static_cast<std::uint64_t>(region)); }
+
 }  // namespace
 
 bool BytecodeSampling::define(JNIEnv* jni) {
@@ -40,8 +43,9 @@ bool BytecodeSampling::bind_natives(JNIEnv* jni) {
       {const_cast<char*>("findCallers"), const_cast<char*>("(J)J"), reinterpret_cast<void*>(find_callers_of)},
       {const_cast<char*>("register"), const_cast<char*>("(Ljava/lang/Thread;)J"),
        reinterpret_cast<void*>(register_thread_of)},
-      {const_cast<char*>("ask"), const_cast<char*>("(Ljava/lang/Thread;JIIJ)J"), reinterpret_cast<void*>(ask_for)}};
-  return jni->RegisterNatives(runtime_, natives, 3) == JNI_OK;
+      {const_cast<char*>("ask"), const_cast<char*>("(Ljava/lang/Thread;JIIJ)J"), reinterpret_cast<void*>(ask_for)},
+      {const_cast<char*>("endTraps"), const_cast<char*>("(J)V"), reinterpret_cast<void*>(end_traps_of)}};
+  return jni->RegisterNatives(runtime_, natives, 4) == JNI_OK;
 }
 
 jlong BytecodeSampling::ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first,
@@ -79,6 +83,7 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
   };
   set("granularity", options_.granularity * options_.scale());
   set("jitter", options_.jitter * options_.scale());
+  set("mean", static_cast<std::uint64_t>(intervals_of(options_).mean()));
   set("seed", options_.seed);
   set("siteTable", arena_.address(sites_.address()));
   const std::uint32_t most = options_.max_path == 0 ? kMostFrames : options_.max_path;
@@ -98,25 +103,24 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
 // Without them samples are calls.
 void BytecodeSampling::begin_traps(JNIEnv* jni) {
   auto traps = std::make_unique<SampleTraps>(arena_, trees_, sites_, stack_slots_, options_);
-  const Result<std::uint64_t> range = traps->begin(jni);
-  if (!range.ok()) return say(range.error().message + ": samples by bytecodes cost more than they would without calls");
+  const Result<void> begun = traps->begin(jni);
+  if (!begun.ok()) return say(begun.error().message + ": samples by bytecodes cost more than they would without calls");
   traps_ = std::move(traps);
-  jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, "traps", "J"),
-                          static_cast<jlong>(range.value() - kBias));
+  jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, "trapMean", "J"), intervals_of(options_).mean());
+  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "traps", "Z"), JNI_TRUE);
 }
 
 void BytecodeSampling::use_calls(JNIEnv* jni) {
   if (!traps_) return;
   std::call_once(calls_, [&] {
-    const jfieldID traps = jni->GetStaticFieldID(runtime_, "traps", "J");
+    const jfieldID traps = jni->GetStaticFieldID(runtime_, "traps", "Z");
     const jfieldID takes_over = jni->GetStaticFieldID(runtime_, "takesOver", "Z");
-    const jlong range = jni->GetStaticLongField(runtime_, traps);
     jni->SetStaticBooleanField(runtime_, takes_over, JNI_TRUE);
-    jni->SetStaticLongField(runtime_, traps, 0);
+    jni->SetStaticBooleanField(runtime_, traps, JNI_FALSE);
     uses_calls_ = jvmti_->RetransformClasses(1, &runtime_) == JVMTI_ERROR_NONE;
     if (uses_calls_) return;
     // Then virtual threads have traps, and those of their samples whose callers are in the heap are counted as lost.
-    jni->SetStaticLongField(runtime_, traps, range);
+    jni->SetStaticBooleanField(runtime_, traps, JNI_TRUE);
     jni->SetStaticBooleanField(runtime_, takes_over, JNI_FALSE);
   });
 }
@@ -162,7 +166,7 @@ void BytecodeSampling::thread_goes_on(JNIEnv* jni, jobject thread) {
 
 bool BytecodeSampling::add_rest(JNIEnv* jni, jobject thread, std::uint64_t tree, std::uint64_t arena::Node::*sum) {
   const TrapState* state = trap_state_of(jni, thread);
-  const jlong quota = state != nullptr ? state->quota : jni->GetLongField(thread, quota_field_);
+  const jlong quota = state != nullptr ? DrawnIntervals::quota_of(*state) : jni->GetLongField(thread, quota_field_);
   const jlong rest = quota - jni->GetLongField(thread, left_field_);
   arena::Node* root = rest <= 0 ? nullptr : root_of_thread(tree);
   if (root == nullptr) return false;
@@ -183,6 +187,7 @@ void BytecodeSampling::thread_ended(JNIEnv* jni, jobject thread, std::uint64_t t
 
 void BytecodeSampling::settle_living(JNIEnv* jni) {
   if (!begun_) return;
+  if (traps_) traps_->settle_living();
   // The threads go on and may settle by themselves, so this is kept apart.
   for_each_thread(jni, [&](jthread thread) { add_rest(jni, thread, tree_of(jni, thread), &arena::Node::calls); });
 }

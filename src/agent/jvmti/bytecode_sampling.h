@@ -62,6 +62,8 @@ class BytecodeSampling {
   void settle(JNIEnv* jni, jobject thread);
   // For SondeSampling: the call sites on the stack of the current thread (stack_slots.h).
   jlong find_callers(JNIEnv* jni, jlong region);
+  // For SondeSampling: samples of this thread are calls from now on.
+  void end_traps(std::uint64_t region) { traps_->end_traps(region); }
   // For SondeSampling: how many bytecodes until it asks again.
   jlong register_thread(JNIEnv* jni, jobject thread) { return user_agent_->register_sampled(jni, thread); }
   jlong ask(JNIEnv* jni, jobject thread, std::span<const std::uint32_t> callers, jint first, jlong bytecodes);

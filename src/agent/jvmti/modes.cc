@@ -106,8 +106,8 @@ Result<void> start_mode(Recording& recording, JavaVM* vm, JNIEnv* jni, const std
     // Neither a shadow stack nor a hash knows of frames that were there before, and a handler of signals stays.
     if (settings.sampling.context != instrument::ContextFrom::kJvm)
       return invalid(
-          "a JVM that runs is asked for contexts: context=shadow, context=hash and context=trap are only for `sonde "
-          "run`");
+          "a JVM that runs is asked for contexts: context=shadow, context=hash, context=jvm-trap and "
+          "context=hash-trap are only for `sonde run`");
     return start_counting(recording, vm, jni, settings);
   }
   if ((mode == "subgraph" || mode == "region") && settings.subgraph.is_on() &&

@@ -99,10 +99,11 @@ bool set_option(Options& options, const std::string& key, const std::string& val
   } else if (key == "seed") {
     options.sampling.seed = number(value);
   } else if (key == "context") {
-    options.sampling.context = value == "jvm"    ? instrument::ContextFrom::kJvm
-                               : value == "hash" ? instrument::ContextFrom::kHash
-                               : value == "trap" ? instrument::ContextFrom::kTrap
-                                                 : instrument::ContextFrom::kShadowStack;
+    options.sampling.context = value == "jvm"         ? instrument::ContextFrom::kJvm
+                               : value == "hash"      ? instrument::ContextFrom::kHash
+                               : value == "jvm-trap"  ? instrument::ContextFrom::kJvmByTrap
+                               : value == "hash-trap" ? instrument::ContextFrom::kHashByTrap
+                                                      : instrument::ContextFrom::kShadowStack;
   } else if (key == "maxpath") {
     options.sampling.max_path = static_cast<std::uint32_t>(number(value));
   } else if (key == "class-cache") {

@@ -3,7 +3,10 @@
 // for samples that are taken without it. The same seed and path have the same intervals here and there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "agent/session/sampling_options.h"
 
 namespace sonde::agent {
 
@@ -11,7 +14,15 @@ struct Intervals {
   std::uint64_t granularity;
   std::uint64_t jitter;
   std::uint64_t seed;
+
+  [[nodiscard]] std::int64_t mean() const { return static_cast<std::int64_t>(granularity + jitter / 2); }
 };
+
+inline Intervals intervals_of(const SamplingOptions& options) {
+  return {.granularity = options.granularity * options.scale(),
+          .jitter = options.jitter * options.scale(),
+          .seed = options.seed};
+}
 
 // SplitMix64, a thread's own.
 class SampleCountdown {
@@ -23,6 +34,19 @@ class SampleCountdown {
     state_ = mixed(intervals_.seed * kStep + path) | 1U;
     const bool is_constant = intervals_.jitter == 0;
     return static_cast<std::int64_t>(is_constant ? intervals_.granularity : 1 + random() % intervals_.granularity);
+  }
+  // Brings what is left above zero; returns how many samples that are. Of many at once one interval is random, the
+  // others are the mean.
+  std::uint64_t sample(std::int64_t& left, std::int64_t interval) const {
+    left += interval;
+    if (left > 0) return 1;
+    const std::int64_t more = -left / intervals_.mean() + 1;
+    left += more * intervals_.mean();
+    return 1 + static_cast<std::uint64_t>(more);
+  }
+  // So many intervals were drawn that nobody needed.
+  void give_back(std::size_t intervals) {
+    if (intervals_.jitter != 0) state_ -= intervals * kStep;
   }
   std::int64_t next() {
     if (intervals_.jitter == 0) return static_cast<std::int64_t>(intervals_.granularity);

@@ -6,11 +6,11 @@ namespace sonde::agent {
 using arena::CallSite;
 using arena::Node;
 
-std::uint64_t& SampledTree::samples_of(std::span<const std::uint32_t> callers, std::uint32_t first,
-                                       std::uint64_t hash) {
-  std::uint64_t*& known = known_[(hash + first) * 0x9e3779b97f4a7c15];
-  if (known == nullptr) known = &find(callers, first);
-  return *known;
+std::uint64_t& SampledTree::add(std::uint64_t name, std::span<const std::uint32_t> callers, std::uint32_t first) {
+  if (known_.size() >= kMostKnown) known_.clear();
+  std::uint64_t& samples = find(callers, first);
+  known_[name] = &samples;
+  return samples;
 }
 
 std::uint64_t& SampledTree::find(std::span<const std::uint32_t> callers, std::uint32_t first) {

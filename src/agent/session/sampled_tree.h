@@ -19,11 +19,23 @@ class SampledTree {
 
   // What the thread executed up to here, samples or not.
   void add_executed(std::uint64_t bytecodes) { writer_.root().bytecodes += bytecodes; }
-  // Where samples of the method of site `first` are counted, called from these sites, the outermost first. `hash`
-  // stands for all of them.
-  std::uint64_t& samples_of(std::span<const std::uint32_t> callers, std::uint32_t first, std::uint64_t hash);
+  // Where samples of a context are counted that has this name already; null if none has. A context may have many.
+  [[nodiscard]] std::uint64_t* find_known(std::uint64_t name) const {
+    const auto known = known_.find(name);
+    return known != known_.end() ? known->second : nullptr;
+  }
+  // The same of one that is new: the method of site `first`, called from these sites, the outermost first.
+  std::uint64_t& add(std::uint64_t name, std::span<const std::uint32_t> callers, std::uint32_t first);
+  // Calls use(name, samples) for all that are known.
+  template <typename Use>
+  void for_each_known(Use&& use) const {
+    for (const auto& [name, samples] : known_) use(name, samples);
+  }
 
  private:
+  // Programs that make code as they run have any number; a name that is forgotten costs as much as a new one.
+  static constexpr std::size_t kMostKnown = 1U << 18U;
+
   std::uint64_t& find(std::span<const std::uint32_t> callers, std::uint32_t first);
 
   const arena::Writer& arena_;

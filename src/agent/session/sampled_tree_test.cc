@@ -38,7 +38,9 @@ class SampledTreeTest : public ::testing::Test {
   std::uint64_t& samples(const std::vector<std::uint32_t>& callers, std::uint32_t first) {
     std::uint64_t hash = 0;
     for (const std::uint32_t site : callers) hash = (hash + site) * 0x9e3779b97f4a7c15;
-    return tree_.samples_of(callers, first, hash);
+    const std::uint64_t name = (hash + first) * 0x9e3779b97f4a7c15;
+    std::uint64_t* known = tree_.find_known(name);
+    return known != nullptr ? *known : tree_.add(name, callers, first);
   }
 
   struct Root {
@@ -105,6 +107,17 @@ TEST_F(SampledTreeTest, WhereThereIsNoRoomAllFurtherContextsAreOne) {
   EXPECT_EQ(root_.site.method_id, 0);
 }
 
+TEST_F(SampledTreeTest, OneContextMayHaveManyNames) {
+  const std::uint32_t caller = method(11, {0, 0});
+  std::uint64_t& samples = tree_.add(1, {}, caller);
+  EXPECT_EQ(&tree_.add(2, {}, caller), &samples);
+  EXPECT_EQ(tree_.find_known(2), &samples);
+  EXPECT_EQ(tree_.find_known(3), nullptr);
+  std::size_t names = 0;
+  tree_.for_each_known([&](std::uint64_t, const std::uint64_t* counter) { names += counter == &samples ? 1 : 0; });
+  EXPECT_EQ(names, 2u);
+}
+
 // The first numbers of SondeSampling with these settings.
 TEST(SampleCountdown, IsThatOfJava) {
   std::uint64_t state = 0;
@@ -119,6 +132,21 @@ TEST(SampleCountdown, IsThatOfJava) {
     const std::int64_t next = countdown.next();
     EXPECT_TRUE(next >= 10'000 && next < 10'100) << next;
   }
+}
+
+TEST(SampleCountdown, ALongLoopHasSamplesByTheMeanIntervalButForOne) {
+  std::uint64_t state = 0;
+  const Intervals intervals = {.granularity = 500, .jitter = 100, .seed = 1};
+  const SampleCountdown countdown(intervals, state);
+  const auto samples_of = [&](std::int64_t left, std::int64_t interval) {
+    const std::uint64_t samples = countdown.sample(left, interval);
+    return std::pair(samples, left);
+  };
+  EXPECT_EQ(samples_of(0, 540), std::pair(std::uint64_t{1}, std::int64_t{540}));
+  EXPECT_EQ(samples_of(-539, 540), std::pair(std::uint64_t{1}, std::int64_t{1}));
+  EXPECT_EQ(samples_of(-540, 540), std::pair(std::uint64_t{2}, std::int64_t{550}));
+  EXPECT_EQ(samples_of(-1090, 540), std::pair(std::uint64_t{3}, std::int64_t{550}));
+  EXPECT_EQ(samples_of(-100'000, 540), std::pair(std::uint64_t{182}, std::int64_t{90}));
 }
 
 }  // namespace

@@ -30,8 +30,12 @@ struct SamplingOptions {
   [[nodiscard]] std::uint64_t scale() const { return weights ? weights->scale() : 1; }
   // There is no shadow stack: samples look at the JVM's own, or those of them that do not know where they are.
   [[nodiscard]] bool asks_jvm() const { return context != instrument::ContextFrom::kShadowStack; }
-  [[nodiscard]] bool traps() const { return context == instrument::ContextFrom::kTrap; }
-  [[nodiscard]] bool hashes() const { return context == instrument::ContextFrom::kHash; }
+  [[nodiscard]] bool traps() const {
+    return context == instrument::ContextFrom::kJvmByTrap || context == instrument::ContextFrom::kHashByTrap;
+  }
+  [[nodiscard]] bool hashes() const {
+    return context == instrument::ContextFrom::kHash || context == instrument::ContextFrom::kHashByTrap;
+  }
 };
 
 }  // namespace sonde::agent

@@ -27,12 +27,17 @@ struct RegionUse {
 };
 static_assert(sizeof(RegionUse) == 32);
 
+// A context that its probes find by themselves, by its hash (SondeSampling.sampleByHash).
+struct KnownContext {
+  std::uint64_t hash;
+  std::uint64_t samples;   // that are not in the call tree yet
+  std::uint64_t* counter;  // there
+  std::uint64_t reserved;
+};
+
 // Behind it: a thread that is sampled by traps (agent/jvmti/sample_traps.h), and what its probes leave there.
 struct TrapState {
   static constexpr std::uint64_t kAt = RegionUse::kAt + sizeof(RegionUse);
-  // Where the trap of a region is, from the first one on: (region as SondeSampling knows it) >> kShift.
-  static constexpr std::uint32_t kShift = 18;
-
   std::int64_t left;  // the countdown; when the store returns, what it goes on with
   std::uint32_t first;
   std::uint32_t reserved;
@@ -40,6 +45,13 @@ struct TrapState {
   std::uint64_t random;  // 0: there was no sample yet, or SondeSampling has taken over
   std::uint64_t tree;    // 0: none yet
   std::uint64_t path;    // Thread.$sondePath
+  std::uint64_t trap;    // where to store
+  // If contexts are known by their hash:
+  std::uint64_t hash;        // of the one that is sampled
+  KnownContext* table;       // of contexts that are known, by bits of their hash from the 32nd on
+  std::uint64_t table_mask;  // of offsets into it
+  std::int64_t* drawn;       // the next interval of those that are drawn ahead, 0 behind the last
+  std::int64_t* settled;     // up to here they are in `quota`
 };
 
 class ShadowStacks {

@@ -100,7 +100,7 @@ def bytecode(case):
                                   meanwhile=lambda: case.expect_no_exact(program, "mode bytecode"))  # fmt: skip
         total = sum(value[1] for value in twice.sums().values())
         case.check(f"twice: {total} bytecodes, once {once}", abs(total - 2 * once) < 1e-4 * once)
-        for context in ("shadow", "hash", "trap"):
+        for context in ("shadow", "hash", "jvm-trap", "hash-trap"):
             refused = execute([case.sonde, "attach", program.pid, "--mode", f"bytecode:context={context}", "-o", case.out])
             case.check(f"{context}: {refused.stderr}", refused.code == 1 and f"context={context}" in refused.stderr)
         case.expect("exit code", program.end(), 0)

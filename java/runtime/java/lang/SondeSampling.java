@@ -25,6 +25,7 @@ public final class SondeSampling {
   // Set by the agent before SondeRT.on.
   static long granularity;
   static long jitter;
+  static long mean; // of intervals
   static long seed;
   static int maxPath;
   static long siteTable;
@@ -33,13 +34,19 @@ public final class SondeSampling {
   static boolean asksAgent;
 
   /**
-   * Samples are stores here that the agent notices (src/agent/jvmti/sample_traps.h), real address less BASE; 0: they are
-   * calls. Stable: compiled code does not test it.
+   * Samples are no calls, but stores that the agent notices (src/agent/jvmti/sample_traps.h). Stable: compiled code does
+   * not test it.
    */
-  @Stable static long traps;
+  @Stable static boolean traps;
+
+  /** {@link #mean}, where samples are traps. */
+  @Stable static long trapMean;
 
   /** They were before. */
   static boolean takesOver;
+
+  /** Of SplitMix64. */
+  private static final long STEP = 0x9e3779b97f4a7c15L;
 
   /** The most that a number of 32 bits can be multiplied with. */
   private static final long MOST_SCALED = 0x7fffffffL;
@@ -194,7 +201,7 @@ public final class SondeSampling {
     final long left = thread.$sondeLeft - bytecodes;
     thread.$sondeLeft = left;
     if (left <= 0) {
-      if (traps != 0) {
+      if (traps) {
         trap(thread, left, first);
       } else {
         sample(thread.$sondeSite, first);
@@ -202,9 +209,82 @@ public final class SondeSampling {
     }
   }
 
+  /** The same for a leaf where contexts are known by their hash. */
+  @ForceInline
+  public static void leafByHash(long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    countDownByHash(thread, bytecodes, first, thread.$sondeCallers, false);
+  }
+
+  /** The same for a method that calls others. */
+  @ForceInline
+  public static void spendByHash(long bytecodes, int first, long callers) {
+    if (SondeRT.on) countDownByHash(Thread.currentThread(), bytecodes, first, callers, false);
+  }
+
+  /** The same two for methods with loops, which often have more than one sample at a time. */
+  @ForceInline
+  public static void leafWithLoops(long bytecodes, int first) {
+    if (!SondeRT.on) return;
+    final Thread thread = Thread.currentThread();
+    countDownByHash(thread, bytecodes, first, thread.$sondeCallers, true);
+  }
+
+  @ForceInline
+  public static void spendWithLoops(long bytecodes, int first, long callers) {
+    if (SondeRT.on) countDownByHash(Thread.currentThread(), bytecodes, first, callers, true);
+  }
+
+  @ForceInline
+  private static void countDownByHash(Thread thread, long bytecodes, int first, long callers, boolean hasLoops) {
+    final long left = thread.$sondeLeft - bytecodes;
+    thread.$sondeLeft = left;
+    if (left > 0) return;
+    if (traps) {
+      sampleByHash(thread, left, first, callers, hasLoops);
+    } else {
+      thread.$sondeCallers = callers;
+      sample(thread.$sondeSite, first);
+    }
+  }
+
   /**
-   * The compiler knows of three stores and a load outside of the heap. The last store may be to the first one's address,
-   * for all that it can know, so what is read then is what the agent has left there.
+   * Counts samples of a context that was met before (KnownContext in src/agent/session/shadow_stacks.h); all others are
+   * for the agent, and those that are more than one where that is rare.
+   */
+  @ForceInline
+  private static void sampleByHash(Thread thread, long left, int first, long callers, boolean hasLoops) {
+    final Unsafe u = SondeRT.Memory.U;
+    final long region = thread.$sondeRegion + SondeRT.BASE;
+    final long hash = SondeSteps.pathHash(callers, first);
+    final long known =
+        u.getLong(region + SondeSteps.TRAP_TABLE) + (hash >>> 32 & u.getLong(region + SondeSteps.TRAP_TABLE_MASK));
+    final long drawn = u.getLong(region + SondeSteps.TRAP_DRAWN);
+    final long interval = u.getLong(drawn); // 0: none is drawn any more
+    long next = left + interval;
+    long samples = 1;
+    if (hasLoops && next <= 0 && interval != 0) {
+      samples += -next / trapMean + 1;
+      next += (samples - 1) * trapMean;
+    }
+    if (next > 0 && u.getLong(known + SondeSteps.KNOWN_HASH) == hash) {
+      u.putLong(known + SondeSteps.KNOWN_SAMPLES, u.getLong(known + SondeSteps.KNOWN_SAMPLES) + samples);
+      u.putLong(region + SondeSteps.TRAP_DRAWN, drawn + Long.BYTES);
+      if (hasLoops && samples != 1) {
+        final long more = (samples - 1) * trapMean;
+        u.putLong(region + SondeSteps.TRAP_QUOTA, u.getLong(region + SondeSteps.TRAP_QUOTA) + more);
+      }
+      thread.$sondeLeft = next;
+    } else {
+      u.putLong(region + SondeSteps.TRAP_HASH, hash);
+      trap(thread, left, first);
+    }
+  }
+
+  /**
+   * The compiler knows of three stores and two loads outside of the heap. The last store may be to the first one's
+   * address, for all that it can know, so what is read then is what the agent has left there.
    */
   @ForceInline
   private static void trap(Thread thread, long left, int first) {
@@ -212,7 +292,7 @@ public final class SondeSampling {
     final long region = thread.$sondeRegion;
     u.putLong(region + (SondeRT.BASE + SondeSteps.TRAP_LEFT), left);
     u.putInt(region + (SondeRT.BASE + SondeSteps.TRAP_FIRST), first);
-    u.putInt((region >>> SondeSteps.TRAP_SHIFT) + traps + SondeRT.BASE, first);
+    u.putInt(u.getLong(region + (SondeRT.BASE + SondeSteps.TRAP_AT)), first);
     thread.$sondeLeft = u.getLong(region + (SondeRT.BASE + SondeSteps.TRAP_LEFT));
   }
 
@@ -220,13 +300,13 @@ public final class SondeSampling {
   private static void takeOver(Thread thread) {
     final Unsafe u = SondeRT.Memory.U;
     final long region = thread.$sondeRegion + SondeRT.BASE;
-    final long random = thread.$sondeRegion == 0 ? 0L : u.getLong(region + SondeSteps.TRAP_RANDOM);
-    if (random == 0) return;
+    if (thread.$sondeRegion == 0 || u.getLong(region + SondeSteps.TRAP_RANDOM) == 0) return;
+    endTraps(thread.$sondeRegion);
     final long tree = u.getLong(region + SondeSteps.TRAP_TREE);
     if (tree != 0) thread.$sondeRoot = u.getLong(tree + (SondeRT.BASE + SondeTree.TREE_ROOT)) + SondeTree.NODE_SITES;
     thread.$sondeTree = tree;
     thread.$sondeQuota = u.getLong(region + SondeSteps.TRAP_QUOTA);
-    thread.$sondeRandom = random;
+    thread.$sondeRandom = u.getLong(region + SondeSteps.TRAP_RANDOM);
     u.putLong(region + SondeSteps.TRAP_RANDOM, 0L);
   }
 
@@ -243,22 +323,24 @@ public final class SondeSampling {
     final Thread parent = Thread.currentThread();
     final boolean isOfPool = child instanceof ForkJoinWorkerThread || child instanceof InnocuousThread;
     final long number = isOfPool ? 0 : ++parent.$sondeChildren;
-    child.$sondePath = mixed(parent.$sondePath + number * 0x9e3779b97f4a7c15L + 1) | 1;
+    child.$sondePath = mixed(parent.$sondePath + number * STEP + 1) | 1;
   }
 
   /** The first time that a thread counts. */
   private static long begin(Thread thread) {
-    thread.$sondeRandom = mixed(seed * 0x9e3779b97f4a7c15L + thread.$sondePath) | 1;
+    thread.$sondeRandom = mixed(seed * STEP + thread.$sondePath) | 1;
     // Where threads are many and short, each is sampled with the right probability: the first interval is cut anywhere.
     final long first = jitter == 0 ? granularity : 1 + random(thread) % granularity;
     thread.$sondeQuota = first;
     return first;
   }
 
-  /**
-   * A loop that ran for long takes many of these at once, and a division takes longer than all the rest: the upper 32
-   * bits of a random number are a fraction of the jitter.
-   */
+  /** Of a loop that ran for long there are many samples at once: one interval is random, the others are the mean. */
+  private static long more(long left) {
+    return left > 0 ? 0 : -left / mean + 1;
+  }
+
+  /** A division would take longer than all the rest: the upper 32 bits of a random number are a fraction of the jitter. */
   private static long interval(Thread thread) {
     if (jitter == 0) return granularity;
     return granularity + (jitter <= MOST_SCALED ? (random(thread) >>> 31) * jitter >>> 32 : random(thread) % jitter);
@@ -266,7 +348,7 @@ public final class SondeSampling {
 
   /** 63 bits; SplitMix64. */
   private static long random(Thread thread) {
-    final long state = thread.$sondeRandom + 0x9e3779b97f4a7c15L;
+    final long state = thread.$sondeRandom + STEP;
     thread.$sondeRandom = state;
     return mixed(state) >>> 1;
   }
@@ -292,7 +374,11 @@ public final class SondeSampling {
     if (thread.$sondeRandom == 0) left += begin(thread);
     final long spent = thread.$sondeQuota - left;
     long samples = 0;
-    for (; left <= 0; ++samples) left += interval(thread);
+    if (left <= 0) {
+      left += interval(thread);
+      samples = 1 + more(left);
+      left += more(left) * mean;
+    }
     thread.$sondeLeft = left;
     if (samples == 0) return;
     thread.$sondeQuota = left;
@@ -333,7 +419,11 @@ public final class SondeSampling {
     }
     boolean isRecorded = own <= 0;
     long samples = 0;
-    for (; own <= 0; ++samples) own += interval(thread);
+    if (isRecorded) {
+      own += interval(thread);
+      samples = 1 + more(own);
+      own += more(own) * mean;
+    }
     if (isRecorded && thread.$sondeTree == 0 && !adopt(thread)) {
       own = SondeRT.FOREVER;
       isRecorded = false;
@@ -353,6 +443,9 @@ public final class SondeSampling {
     if (asksJvm) findCallers(region);
     return ask(thread, region, SondeSteps.depth(region, slot), first, bytecodes);
   }
+
+  /** What the agent has not written down yet; from now on samples of this thread are calls. */
+  private static native void endTraps(long region);
 
   /** Has the agent register the thread. How many bytecodes it may execute until it asks. */
   private static native long register(Thread thread);

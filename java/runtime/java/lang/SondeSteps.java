@@ -37,7 +37,14 @@ final class SondeSteps {
   static final long TRAP_QUOTA = 0x50030L;
   static final long TRAP_RANDOM = 0x50038L;
   static final long TRAP_TREE = 0x50040L;
-  static final int TRAP_SHIFT = 18; // of regions: where their traps are
+  static final long TRAP_AT = 0x50050L;
+  static final long TRAP_HASH = 0x50058L;
+  static final long TRAP_TABLE = 0x50060L;
+  static final long TRAP_TABLE_MASK = 0x50068L;
+  static final long TRAP_DRAWN = 0x50070L;
+  // A context that the probes find by themselves (KnownContext there).
+  static final int KNOWN_HASH = 0;
+  static final int KNOWN_SAMPLES = 8;
   // Steps in the tree.
   static final long STEPS = 0xc0000L;
   static final int STEP_SHIFT = 5;
