@@ -166,7 +166,7 @@ def every_bytecode(bench):
             for context in exact:
                 if context["thread"] == "main" and context["bytecodes"]:
                     expected[tuple(context["stack"])] += context["bytecodes"]
-            for config, context in itertools.product(("default",) if bench.quick else CONFIGURATIONS, ("shadow", "hash", "jvm-trap", "hash-trap")):
+            for config, context in itertools.product(("default", "c1") if bench.quick else CONFIGURATIONS, ("shadow", "hash", "jvm-trap", "hash-trap")):
                 command = bench.programs[name].command(jdk, CONFIGURATIONS[config])
                 sampled, _ = bench.record(command, f"bytecode:granularity=10,jitter=0,context={context}", "--no-jdk", "--weights", file)
                 found = samples(sampled)

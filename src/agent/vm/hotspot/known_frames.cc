@@ -227,6 +227,9 @@ std::vector<KnownFrames::Frame> KnownFrames::describe(std::uint64_t nmethod, std
   const auto* pcs_end = reinterpret_cast<const PcDesc*>(scopes.pcs_end);  // NOLINT(performance-no-int-to-ptr)
   const auto offset = static_cast<std::int32_t>(pc - cache_.code_begin(nmethod));
   const PcDesc* desc = std::ranges::lower_bound(pcs, pcs_end, offset, {}, &PcDesc::pc_offset);
+  // C1 describes a region by where its last instruction begins: if the store is that, and nothing comes after it.
+  const bool is_last = desc == pcs_end || desc->scope_decode_offset == 0;
+  if (is_at_store && is_last && desc != pcs) --desc;
   if (desc == pcs_end || (desc->pc_offset != offset && !is_at_store)) return {};
   std::vector<Frame> frames;
   for (std::int32_t scope = desc->scope_decode_offset; scope > 0;) {
