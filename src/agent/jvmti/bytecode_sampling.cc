@@ -102,7 +102,8 @@ bool BytecodeSampling::begin_with(JNIEnv* jni, jclass threads) {
 
 // Without them samples are calls.
 void BytecodeSampling::begin_traps(JNIEnv* jni) {
-  auto traps = std::make_unique<SampleTraps>(arena_, trees_, sites_, stack_slots_, options_);
+  auto traps = std::make_unique<SampleTraps>(arena_, trees_, sites_, stack_slots_, options_,
+                                             [this](JNIEnv* env) { use_calls(env); });
   const Result<void> begun = traps->begin(jni);
   if (!begun.ok()) return say(begun.error().message + ": samples by bytecodes cost more than they would without calls");
   traps_ = std::move(traps);

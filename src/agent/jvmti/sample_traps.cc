@@ -2,12 +2,14 @@
 #include "agent/jvmti/sample_traps.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include <span>
 #include <vector>
 
+#include "agent/jvmti/jvm.h"
 #include "agent/session/drawn_intervals.h"
 #include "agent/session/nowhere.h"
 
@@ -22,7 +24,14 @@ constexpr std::uint64_t kTraps = (1ULL << (47U - kTrapShift)) + 4096;  // of all
 
 constexpr std::uint64_t kTableAt = 0x100000;    // SondeSteps.COUNTERS
 constexpr std::uint32_t kMostDisplaced = 4096;  // contexts before a thread gets a larger table
-constexpr std::uint64_t kPerSet = 64;           // bytes, in place of the sets of SondeSteps
+
+// Half a million samples, of which one in 128 may be a signal, and how often in a row more of them are: every program
+// has many contexts that are new when it starts.
+constexpr std::uint32_t kRefillsJudged = 128;
+constexpr std::uint32_t kMostMissed = kRefillsJudged * DrawnIntervals::kCount / 128;
+constexpr std::uint32_t kMostBadTimes = 6;
+
+constexpr std::uint64_t kPerSet = 64;  // bytes, in place of the sets of SondeSteps
 
 SampleTraps* g_traps = nullptr;  // for whoever stores, which does not say for whom
 
@@ -56,13 +65,14 @@ std::int64_t seconds_now() {
 }  // namespace
 
 SampleTraps::SampleTraps(arena::Writer& arena, TreePool& trees, const SiteTable& sites, StackSlots& stack,
-                         const SamplingOptions& options)
+                         const SamplingOptions& options, std::function<void(JNIEnv*)> use_calls)
     : arena_(arena),
       trees_(trees),
       sites_(sites),
       stack_(stack),
       intervals_(intervals_of(options)),
-      hashes_(options.hashes()) {}
+      hashes_(options.hashes()),
+      use_calls_(std::move(use_calls)) {}
 
 Result<void> SampleTraps::begin(JNIEnv* jni) {
   const hotspot::VmStructs structs = hotspot::VmStructs::load();
@@ -129,7 +139,7 @@ void SampleTraps::settle_living() {
   is_settled_ = true;
 }
 
-// Context: the thread itself, or none of the others writes any more.
+// Context: mutex_ is held.
 void SampleTraps::write_table(TrapState& state) {
   if (!hashes_ || is_settled_) return;
   const std::uint64_t count = state.table_mask / sizeof(KnownContext) + 1;
@@ -154,6 +164,7 @@ void SampleTraps::take(const TrappedStore& store, std::uint64_t region) {
     left += state.quota;
   }
   DrawnIntervals drawn(region + kBias, state);
+  const bool is_refill = hashes_ && drawn.is_empty();
   const std::int64_t spent = DrawnIntervals::quota_of(state) - left;
   std::uint64_t samples = 0;
   if (left <= 0) samples = countdown.sample(left, hashes_ ? drawn.take(countdown) : countdown.next());
@@ -165,6 +176,7 @@ void SampleTraps::take(const TrappedStore& store, std::uint64_t region) {
     state.left = kForever;
     return;
   }
+  if (is_refill && ++thread->refills == kRefillsJudged) judge(*thread);
   thread->tree->add_executed(static_cast<std::uint64_t>(spent));
   samples_of(store, region, *thread, samples) += samples;
 }
@@ -174,13 +186,17 @@ std::uint64_t& SampleTraps::samples_of(const TrappedStore& store, std::uint64_t 
   if (!hashes_) return samples_at(store, region, thread, count);
   TrapState& state = state_of(region);
   std::uint64_t* known = thread.tree->find_known(state.hash);
-  if (known == nullptr) {
-    known = &samples_at(store, region, thread, count);
-  } else if (place_of(state, state.hash).hash != state.hash) {
-    ++thread.displaced;
+  const bool is_missing = place_of(state, state.hash).hash != state.hash;
+  if (is_missing) ++thread.missed;
+  if (known != nullptr) {
+    if (is_missing) ++thread.displaced;
+    remember(region, thread, *known);
+    return *known;
   }
-  remember(region, thread, *known);
-  return *known;
+  std::uint64_t& samples = samples_at(store, region, thread, count);
+  known = thread.tree->find_known(state.hash);
+  if (known != nullptr) remember(region, thread, samples);
+  return samples;
 }
 
 std::uint64_t& SampleTraps::samples_at(const TrappedStore& store, std::uint64_t region, Thread& thread,
@@ -192,6 +208,7 @@ std::uint64_t& SampleTraps::samples_at(const TrappedStore& store, std::uint64_t 
   std::uint64_t path = 0;
   if (!stack_.find_callers_at(jni, store, region, callers, path)) {
     arena_.count(Counter::kSamplesWithoutCallers, count);
+    return thread.tree->at({}, state.first);  // the next one may have its callers
   }
   const std::uint64_t name = hashes_ ? state.hash : (path + state.first) * 0x9e3779b97f4a7c15;
   std::uint64_t* known = hashes_ ? nullptr : thread.tree->find_known(name);
@@ -203,12 +220,14 @@ void SampleTraps::remember(std::uint64_t region, Thread& thread, std::uint64_t& 
   const std::uint64_t far = use_of(region).far_counters;
   const std::int64_t now = seconds_now();
   if (thread.displaced >= kMostDisplaced && far != 0 && state.table != reinterpret_cast<KnownContext*>(far)) {
+    const std::lock_guard lock(mutex_);
     write_table(state);
     give_table(state, far, ShadowStacks::kFarSize);
     thread.tree->for_each_known([&](std::uint64_t hash, std::uint64_t* its_counter) {
       place_of(state, hash) = {.hash = hash, .samples = 0, .counter = its_counter, .reserved = 0};
     });
   } else if (now != thread.written_at) {
+    const std::lock_guard lock(mutex_);
     write_table(state);
   }
   thread.written_at = now;
@@ -216,6 +235,30 @@ void SampleTraps::remember(std::uint64_t region, Thread& thread, std::uint64_t& 
   if (place.hash == state.hash) return;
   if (place.counter != nullptr && !is_settled_) *place.counter += place.samples;
   place = {.hash = state.hash, .samples = 0, .counter = &counter, .reserved = 0};
+}
+
+void SampleTraps::judge(Thread& thread) {
+  thread.bad_times = thread.missed > kMostMissed ? thread.bad_times + 1 : 0;
+  thread.missed = 0;
+  thread.refills = 0;
+  if (thread.bad_times == kMostBadTimes && !has_given_up_.exchange(true)) give_up();
+}
+
+// Whoever stores cannot wait for the JVM.
+void SampleTraps::give_up() {
+  const auto run = [](void* self) -> void* {
+    auto& traps = *static_cast<SampleTraps*>(self);
+    JNIEnv* jni = nullptr;
+    char name[] = "Sonde";
+    JavaVMAttachArgs who = {.version = JNI_VERSION_1_6, .name = name, .group = nullptr};
+    if (traps.vm_->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni), &who) != JNI_OK) return nullptr;
+    say("too many contexts for signals: samples by bytecodes are calls from now on");
+    traps.use_calls_(jni);
+    traps.vm_->DetachCurrentThread();
+    return nullptr;
+  };
+  pthread_t thread{};
+  if (pthread_create(&thread, nullptr, run, this) == 0) pthread_detach(thread);
 }
 
 SampleTraps::Thread* SampleTraps::thread_of(std::uint64_t region, TrapState& state) {

@@ -8,13 +8,15 @@
 // only those of others come here. What is in the table goes to the call tree every second, and when the thread ends.
 //
 // Stacks of virtual threads may lie in the heap, and only the JVM can be asked for those: when the first one starts,
-// all threads go on with calls (BytecodeSampling::use_calls).
+// all threads go on with calls (BytecodeSampling::use_calls). So they do if a thread has so many contexts that they are
+// hardly ever in its table: a signal takes longer than all that it spares.
 #pragma once
 
 #include <jni.h>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,8 +37,9 @@ namespace sonde::agent {
 // One per process, and never destroyed: a thread may be about to store.
 class SampleTraps {
  public:
+  // `use_calls` puts an end to all traps; on a thread of its own.
   SampleTraps(arena::Writer& arena, TreePool& trees, const SiteTable& sites, StackSlots& stack,
-              const SamplingOptions& options);
+              const SamplingOptions& options, std::function<void(JNIEnv*)> use_calls);
 
   // Once stacks can be read, before the first sample.
   Result<void> begin(JNIEnv* jni);
@@ -58,6 +61,9 @@ class SampleTraps {
     std::unique_ptr<SampledTree> tree;
     std::uint32_t displaced = 0;  // contexts that were known, but not in the table
     std::int64_t written_at = 0;  // the table, in seconds
+    std::uint32_t missed = 0;     // contexts that were not in the table, of late
+    std::uint32_t refills = 0;    // of intervals, in the same time
+    std::uint32_t bad_times = 0;  // in a row
   };
 
   void begin_state(std::uint64_t region);
@@ -70,6 +76,9 @@ class SampleTraps {
   // Has the probes find this counter.
   void remember(std::uint64_t region, Thread& thread, std::uint64_t& counter);
   void write_table(TrapState& state);
+  // After so many intervals: is it worth while?
+  void judge(Thread& thread);
+  void give_up();
 
   arena::Writer& arena_;
   TreePool& trees_;
@@ -77,9 +86,11 @@ class SampleTraps {
   StackSlots& stack_;
   const Intervals intervals_;
   const bool hashes_;
+  const std::function<void(JNIEnv*)> use_calls_;
   hotspot::FullDebugInfo debug_info_;
   JavaVM* vm_ = nullptr;
   std::uint64_t traps_ = 0;
+  std::atomic<bool> has_given_up_{false};
   std::atomic<bool> is_settled_{false};  // nothing is written any more
   std::mutex mutex_;                     // guards what follows
   std::unordered_map<std::uint64_t, Thread> threads_;

@@ -31,8 +31,9 @@ class DrawnIntervals {
     for (const std::int64_t* taken = state.settled; taken < state.drawn; ++taken) quota += *taken;
     return quota;
   }
+  [[nodiscard]] bool is_empty() const { return *state_.drawn == 0; }
   std::int64_t take(SampleCountdown& countdown) {
-    if (*state_.drawn == 0) {
+    if (is_empty()) {
       for (std::size_t i = 0; i < kCount; ++i) values_[i] = countdown.next();
       state_.drawn = values_;
     }

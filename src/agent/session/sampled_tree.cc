@@ -8,12 +8,12 @@ using arena::Node;
 
 std::uint64_t& SampledTree::add(std::uint64_t name, std::span<const std::uint32_t> callers, std::uint32_t first) {
   if (known_.size() >= kMostKnown) known_.clear();
-  std::uint64_t& samples = find(callers, first);
+  std::uint64_t& samples = at(callers, first);
   known_[name] = &samples;
   return samples;
 }
 
-std::uint64_t& SampledTree::find(std::span<const std::uint32_t> callers, std::uint32_t first) {
+std::uint64_t& SampledTree::at(std::span<const std::uint32_t> callers, std::uint32_t first) {
   // When the arena is full all further contexts are one.
   const auto overflow = [&]() -> std::uint64_t& {
     return static_cast<Node*>(arena_.pointer(tree_.overflow))->bytecodes;

@@ -26,6 +26,8 @@ class SampledTree {
   }
   // The same of one that is new: the method of site `first`, called from these sites, the outermost first.
   std::uint64_t& add(std::uint64_t name, std::span<const std::uint32_t> callers, std::uint32_t first);
+  // The same without a name.
+  std::uint64_t& at(std::span<const std::uint32_t> callers, std::uint32_t first);
   // Calls use(name, samples) for all that are known.
   template <typename Use>
   void for_each_known(Use&& use) const {
@@ -35,8 +37,6 @@ class SampledTree {
  private:
   // Programs that make code as they run have any number; a name that is forgotten costs as much as a new one.
   static constexpr std::size_t kMostKnown = 1U << 18U;
-
-  std::uint64_t& find(std::span<const std::uint32_t> callers, std::uint32_t first);
 
   const arena::Writer& arena_;
   arena::TreeHeader& tree_;

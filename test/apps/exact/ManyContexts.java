@@ -18,8 +18,10 @@ public final class ManyContexts {
   }
 
   public static void main(String[] args) {
+    final int depth = args.length == 0 ? 13 : Integer.parseInt(args[0]);
+    final int times = args.length == 0 ? 3 : Integer.parseInt(args[1]);
     int x = 0;
-    for (int i = 0; i < 3; i++) x = x * 31 + left(13);
+    for (int i = 0; i < times; i++) x = x * 31 + left(depth);
     System.out.println("ManyContexts " + x);
   }
 }

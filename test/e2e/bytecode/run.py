@@ -174,6 +174,23 @@ def every_bytecode(bench):
                 expect(f"{name} on JDK {jdk.major} {config}, {context}: contexts with other samples", different[:5], [])
 
 
+def too_many_contexts(bench):
+    """Where hardly any context is in its table, hash-trap goes on with calls while the program runs, and no sample is another one."""
+    jdk = bench.jdks[-1]
+    command = [*bench.programs["ManyContexts"].command(jdk), 17, 40]
+    shadow = bench.work / "shadow.sonde"
+    recordings.remove(shadow)
+    _, out = bench.run(command, "bytecode:granularity=20,jitter=10,context=shadow", "--no-jdk")
+    out.rename(shadow)
+    ended, out = bench.run(command, "bytecode:granularity=20,jitter=10,context=hash-trap", "--no-jdk")
+    if "samples by bytecodes are calls from now on" not in ended.stderr:
+        raise Failed(f"it goes on with signals: {ended.stderr}")
+    overlap = recordings.execute([bench.sonde, "overlap", shadow, out]).stdout
+    expect("overlap with the shadow stack", re.search(r"Overlap +(\S+)", overlap)[1], "100.00")
+    counts = re.findall(r"sonde: ([\d,]+) samples in ([\d,]+) contexts", overlap)
+    expect("samples and contexts", counts[0], counts[1])
+
+
 def births(bench):
     """A thread's samples depend on its place in the tree of births, not on when it runs."""
     command = bench.programs["Births"].command(bench.jdks[0])
@@ -327,7 +344,7 @@ def calibrate(bench):
     expect("exit code without a JDK", refused.code, 1)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, births, virtual_threads, unequal_threads, churn, killed, max_path, weights, calibrate)}
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, too_many_contexts, births, virtual_threads, unequal_threads, churn, killed, max_path, weights, calibrate)}
 
 
 def main():
