@@ -185,7 +185,7 @@ std::uint64_t& SampleTraps::samples_of(const TrappedStore& store, std::uint64_t 
                                        std::uint64_t count) {
   if (!hashes_) return samples_at(store, region, thread, count);
   TrapState& state = state_of(region);
-  std::uint64_t* known = thread.tree->find_known(state.hash);
+  std::uint64_t* const known = thread.tree->find_known(state.hash);
   const bool is_missing = place_of(state, state.hash).hash != state.hash;
   if (is_missing) ++thread.missed;
   if (known != nullptr) {
@@ -194,8 +194,8 @@ std::uint64_t& SampleTraps::samples_of(const TrappedStore& store, std::uint64_t 
     return *known;
   }
   std::uint64_t& samples = samples_at(store, region, thread, count);
-  known = thread.tree->find_known(state.hash);
-  if (known != nullptr) remember(region, thread, samples);
+  const bool is_read = thread.tree->find_known(state.hash) != nullptr;  // else the next one may be
+  if (is_read) remember(region, thread, samples);
   return samples;
 }
 

@@ -53,6 +53,9 @@ struct TrapState {
   std::int64_t* drawn;       // the next interval of those that are drawn ahead, 0 behind the last
   std::int64_t* settled;     // up to here they are in `quota`
 };
+static_assert(TrapState::kAt + offsetof(TrapState, quota) == 0x50030, "SondeSteps.TRAP_QUOTA");
+static_assert(TrapState::kAt + offsetof(TrapState, trap) == 0x50050, "SondeSteps.TRAP_AT");
+static_assert(TrapState::kAt + offsetof(TrapState, drawn) == 0x50070, "SondeSteps.TRAP_DRAWN");
 
 class ShadowStacks {
  public:

@@ -191,6 +191,22 @@ def too_many_contexts(bench):
     expect("samples and contexts", counts[0], counts[1])
 
 
+def watched_handlers(bench):
+    """A JVM that watches its signal handlers, of which the command line says nothing: samples are calls, and the same ones."""
+    jdk = bench.jdks[-1]
+    options = bench.work / "watched.options"
+    options.write_text("-Xcheck:jni\n")
+    program = bench.programs["HotMix"]
+    for context in ("jvm-trap", "hash-trap"):
+        mode = f"bytecode:granularity=100,jitter=10,context={context}"
+        expected, _ = bench.record(program.command(jdk), mode, "--no-jdk")
+        ended, _ = bench.run(program.command(jdk, [f"@{options}"]), mode, "--no-jdk")
+        if "somebody watches the signal handlers of this JVM" not in ended.stderr:
+            raise Failed(f"{context}: {ended.stderr}")
+        found, _ = bench.record(program.command(jdk, [f"@{options}"]), mode, "--no-jdk")
+        expect(f"{context}: samples", digest(samples(found)), digest(samples(expected)))
+
+
 def births(bench):
     """A thread's samples depend on its place in the tree of births, not on when it runs."""
     command = bench.programs["Births"].command(bench.jdks[0])
@@ -344,7 +360,7 @@ def calibrate(bench):
     expect("exit code without a JDK", refused.code, 1)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, too_many_contexts, births, virtual_threads, unequal_threads, churn, killed, max_path, weights, calibrate)}
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, too_many_contexts, watched_handlers, births, virtual_threads, unequal_threads, churn, killed, max_path, weights, calibrate)}
 
 
 def main():

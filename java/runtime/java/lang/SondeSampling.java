@@ -192,7 +192,7 @@ public final class SondeSampling {
     if (left <= 0) sample(slot, first);
   }
 
-  // --- where samples are so rare that a signal is cheaper than all the calls that are hardly ever made -------------
+  // --- without calls: a signal is cheaper where samples, or contexts that are new, are rare --------------------------
 
   @ForceInline
   public static void leafByTrap(long bytecodes, int first) {
