@@ -4,8 +4,12 @@ package app;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-/** Turns SECONDS: four pairs of threads that wake each other all the time, and one that never waits. */
+/**
+ * Turns SECONDS: four pairs of threads that wake each other all the time, and one that never waits
+ * and goes on alone for half as long. Says "all" and "alone" towards the end of both.
+ */
 public final class Turns {
+  private static final AtomicBoolean GAME_OVER = new AtomicBoolean();
   private static final AtomicBoolean STOP = new AtomicBoolean();
 
   private Turns() {}
@@ -21,8 +25,8 @@ public final class Turns {
 
     @Override
     public void run() {
-      while (!STOP.get()) {
-        while (!isMyTurn && !STOP.get()) LockSupport.park(this);
+      while (!GAME_OVER.get()) {
+        while (!isMyTurn && !GAME_OVER.get()) LockSupport.park(this);
         isMyTurn = false;
         other.isMyTurn = true;
         LockSupport.unpark(other);
@@ -50,7 +54,14 @@ public final class Turns {
       pong.start();
       ping.start();
     }
-    Thread.sleep((long) (Double.parseDouble(args[0]) * 1000));
+    final long tenth = (long) (Double.parseDouble(args[0]) * 100);
+    Thread.sleep(8 * tenth);
+    System.out.println("all");
+    Thread.sleep(2 * tenth);
+    GAME_OVER.set(true);
+    Thread.sleep(4 * tenth);
+    System.out.println("alone");
+    Thread.sleep(tenth);
     STOP.set(true);
     burner.join();
   }
