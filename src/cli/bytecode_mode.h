@@ -19,11 +19,11 @@ struct BytecodeMode {
 
   [[nodiscard]] bool has_traps() const { return context.ends_with("-trap"); }
   // Unless samples are frequent, to look at the JVM's stack is cheaper than to have each call hand on where it comes
-  // from. If they are rare, traps are cheaper than calls; with hashes they are for those who know that their program has
-  // few contexts (docs/design/0005-deterministic-sampling.md).
+  // from. If they, or contexts that are new, are rare, traps are cheaper than calls; with hashes the agent itself goes
+  // on with calls where there are too many contexts (docs/design/0005-deterministic-sampling.md).
   [[nodiscard]] std::string context_source(bool can_trap) const {
     if (context != "auto") return context;
-    if (granularity < 10'000) return "hash";
+    if (granularity < 10'000) return can_trap ? "hash-trap" : "hash";
     return can_trap && granularity >= 1'000'000 ? "jvm-trap" : "jvm";
   }
 };

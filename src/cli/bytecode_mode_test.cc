@@ -28,7 +28,7 @@ TEST(BytecodeMode, ContextsAreFromWhereTheyCostLeast) {
   EXPECT_EQ(source("bytecode:granularity=9999", false), "hash");
   EXPECT_EQ(source("bytecode", false), "jvm");
   EXPECT_EQ(source("bytecode:granularity=1000000", false), "jvm");
-  EXPECT_EQ(source("bytecode:granularity=9999", true), "hash");
+  EXPECT_EQ(source("bytecode:granularity=9999", true), "hash-trap");
   EXPECT_EQ(source("bytecode", true), "jvm");
   EXPECT_EQ(source("bytecode:granularity=1000000", true), "jvm-trap");
   for (const char* context : {"shadow", "jvm", "hash", "jvm-trap", "hash-trap"}) {

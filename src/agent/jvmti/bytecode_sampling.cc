@@ -13,6 +13,9 @@ constexpr jlong kForever = INT64_MAX / 2;  // SondeSampling.FOREVER
 
 constexpr std::uint32_t kMostFrames = 16'000;  // there are not many more slots
 
+constexpr jint kSamplesByTraps = 1;  // SondeSampling.TRAPS
+constexpr jint kSamplesByCalls = 2;  // SondeSampling.CALLS
+
 constexpr std::uint32_t kMark = 1U << 31U;  // SondeSampling.MARK
 
 BytecodeSampling* g_sampling = nullptr;  // for find_callers_of, which the JVM calls without saying for whom
@@ -105,23 +108,24 @@ void BytecodeSampling::begin_traps(JNIEnv* jni) {
   auto traps = std::make_unique<SampleTraps>(arena_, trees_, sites_, stack_slots_, options_,
                                              [this](JNIEnv* env) { use_calls(env); });
   const Result<void> begun = traps->begin(jni);
+  const jfieldID samples_by = jni->GetStaticFieldID(runtime_, "samplesBy", "I");
+  jni->SetStaticIntField(runtime_, samples_by, begun.ok() ? kSamplesByTraps : kSamplesByCalls);
   if (!begun.ok()) return say(begun.error().message + ": samples by bytecodes cost more than they would without calls");
   traps_ = std::move(traps);
   jni->SetStaticLongField(runtime_, jni->GetStaticFieldID(runtime_, "trapMean", "J"), intervals_of(options_).mean());
-  jni->SetStaticBooleanField(runtime_, jni->GetStaticFieldID(runtime_, "traps", "Z"), JNI_TRUE);
 }
 
 void BytecodeSampling::use_calls(JNIEnv* jni) {
   if (!traps_) return;
   std::call_once(calls_, [&] {
-    const jfieldID traps = jni->GetStaticFieldID(runtime_, "traps", "Z");
+    const jfieldID samples_by = jni->GetStaticFieldID(runtime_, "samplesBy", "I");
     const jfieldID takes_over = jni->GetStaticFieldID(runtime_, "takesOver", "Z");
     jni->SetStaticBooleanField(runtime_, takes_over, JNI_TRUE);
-    jni->SetStaticBooleanField(runtime_, traps, JNI_FALSE);
+    jni->SetStaticIntField(runtime_, samples_by, kSamplesByCalls);
     uses_calls_ = jvmti_->RetransformClasses(1, &runtime_) == JVMTI_ERROR_NONE;
-    if (uses_calls_) return;
+    if (uses_calls_) return arena_.count(Counter::kSamplesByCalls, 1);
     // Then virtual threads have traps, and those of their samples whose callers are in the heap are counted as lost.
-    jni->SetStaticBooleanField(runtime_, traps, JNI_TRUE);
+    jni->SetStaticIntField(runtime_, samples_by, kSamplesByTraps);
     jni->SetStaticBooleanField(runtime_, takes_over, JNI_FALSE);
   });
 }

@@ -25,11 +25,10 @@ constexpr std::uint64_t kTraps = (1ULL << (47U - kTrapShift)) + 4096;  // of all
 constexpr std::uint64_t kTableAt = 0x100000;    // SondeSteps.COUNTERS
 constexpr std::uint32_t kMostDisplaced = 4096;  // contexts before a thread gets a larger table
 
-// Half a million samples, of which one in 128 may be a signal, and how often in a row more of them are: every program
-// has many contexts that are new when it starts.
-constexpr std::uint32_t kRefillsJudged = 128;
-constexpr std::uint32_t kMostMissed = kRefillsJudged * DrawnIntervals::kCount / 128;
-constexpr std::uint32_t kMostBadTimes = 6;
+// A signal takes as long as some hundred samples that the probes count, and every program has many contexts that are
+// new when it starts.
+constexpr std::int64_t kSignalsPerRefill = DrawnIntervals::kCount / 128;
+constexpr std::int64_t kMostSignals = 49'152;  // more than those
 
 constexpr std::uint64_t kPerSet = 64;  // bytes, in place of the sets of SondeSteps
 
@@ -176,7 +175,7 @@ void SampleTraps::take(const TrappedStore& store, std::uint64_t region) {
     state.left = kForever;
     return;
   }
-  if (is_refill && ++thread->refills == kRefillsJudged) judge(*thread);
+  if (is_refill) allow_signals();
   thread->tree->add_executed(static_cast<std::uint64_t>(spent));
   samples_of(store, region, *thread, samples) += samples;
 }
@@ -187,7 +186,7 @@ std::uint64_t& SampleTraps::samples_of(const TrappedStore& store, std::uint64_t 
   TrapState& state = state_of(region);
   std::uint64_t* const known = thread.tree->find_known(state.hash);
   const bool is_missing = place_of(state, state.hash).hash != state.hash;
-  if (is_missing) ++thread.missed;
+  if (is_missing) count_signal();
   if (known != nullptr) {
     if (is_missing) ++thread.displaced;
     remember(region, thread, *known);
@@ -237,11 +236,12 @@ void SampleTraps::remember(std::uint64_t region, Thread& thread, std::uint64_t& 
   place = {.hash = state.hash, .samples = 0, .counter = &counter, .reserved = 0};
 }
 
-void SampleTraps::judge(Thread& thread) {
-  thread.bad_times = thread.missed > kMostMissed ? thread.bad_times + 1 : 0;
-  thread.missed = 0;
-  thread.refills = 0;
-  if (thread.bad_times == kMostBadTimes && !has_given_up_.exchange(true)) give_up();
+void SampleTraps::allow_signals() {
+  if (signals_.load() > 0) signals_.fetch_sub(kSignalsPerRefill);
+}
+
+void SampleTraps::count_signal() {
+  if (signals_.fetch_add(1) >= kMostSignals && !has_given_up_.exchange(true)) give_up();
 }
 
 // Whoever stores cannot wait for the JVM.
@@ -252,7 +252,6 @@ void SampleTraps::give_up() {
     char name[] = "Sonde";
     JavaVMAttachArgs who = {.version = JNI_VERSION_1_6, .name = name, .group = nullptr};
     if (traps.vm_->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni), &who) != JNI_OK) return nullptr;
-    say("too many contexts for signals: samples by bytecodes are calls from now on");
     traps.use_calls_(jni);
     traps.vm_->DetachCurrentThread();
     return nullptr;

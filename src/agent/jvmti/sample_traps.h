@@ -61,9 +61,6 @@ class SampleTraps {
     std::unique_ptr<SampledTree> tree;
     std::uint32_t displaced = 0;  // contexts that were known, but not in the table
     std::int64_t written_at = 0;  // the table, in seconds
-    std::uint32_t missed = 0;     // contexts that were not in the table, of late
-    std::uint32_t refills = 0;    // of intervals, in the same time
-    std::uint32_t bad_times = 0;  // in a row
   };
 
   void begin_state(std::uint64_t region);
@@ -76,8 +73,9 @@ class SampleTraps {
   // Has the probes find this counter.
   void remember(std::uint64_t region, Thread& thread, std::uint64_t& counter);
   void write_table(TrapState& state);
-  // After so many intervals: is it worth while?
-  void judge(Thread& thread);
+  // Some for each time that intervals are drawn; who has many more goes on with calls.
+  void allow_signals();
+  void count_signal();
   void give_up();
 
   arena::Writer& arena_;
@@ -90,6 +88,7 @@ class SampleTraps {
   hotspot::FullDebugInfo debug_info_;
   JavaVM* vm_ = nullptr;
   std::uint64_t traps_ = 0;
+  std::atomic<std::int64_t> signals_{0};  // of contexts that were not in a table, less those that are allowed
   std::atomic<bool> has_given_up_{false};
   std::atomic<bool> is_settled_{false};  // nothing is written any more
   std::mutex mutex_;                     // guards what follows

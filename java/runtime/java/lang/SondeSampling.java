@@ -34,12 +34,15 @@ public final class SondeSampling {
   static boolean asksAgent;
 
   /**
-   * Samples are no calls, but stores that the agent notices (src/agent/jvmti/sample_traps.h). Stable: compiled code does
-   * not test it.
+   * By {@link #TRAPS}: they are stores that the agent notices (src/agent/jvmti/sample_traps.h). Stable and never 0:
+   * compiled code does not test it.
    */
-  @Stable static boolean traps;
+  @Stable static int samplesBy;
 
-  /** {@link #mean}, where samples are traps. */
+  static final int TRAPS = 1;
+  static final int CALLS = 2;
+
+  /** {@link #mean}, where samples are by traps. */
   @Stable static long trapMean;
 
   /** They were before. */
@@ -201,7 +204,7 @@ public final class SondeSampling {
     final long left = thread.$sondeLeft - bytecodes;
     thread.$sondeLeft = left;
     if (left <= 0) {
-      if (traps) {
+      if (samplesBy == TRAPS) {
         trap(thread, left, first);
       } else {
         sample(thread.$sondeSite, first);
@@ -241,7 +244,7 @@ public final class SondeSampling {
     final long left = thread.$sondeLeft - bytecodes;
     thread.$sondeLeft = left;
     if (left > 0) return;
-    if (traps) {
+    if (samplesBy == TRAPS) {
       sampleByHash(thread, left, first, callers, hasLoops);
     } else {
       thread.$sondeCallers = callers;
