@@ -27,6 +27,7 @@ import build  # noqa: E402  test/apps
 import recordings  # noqa: E402  test/e2e/stress
 
 CONFIGURATIONS = {"int": ["-Xint"], "c1": ["-XX:TieredStopAtLevel=1"], "default": [], "c2": ["-XX:-TieredCompilation"]}
+COLLECTORS = ("Z", "Parallel", "Shenandoah", "G1", "Serial")
 # Their profile ends with frames on the stack, or with threads that nobody waits for.
 UNFINISHED = {"ExitDeep", "Daemons"}
 QUICK = ("CatchFarUp", "CatchInLoop", "ClinitAfterNative", "ClinitThrow", "ConstructorThrow", "FinallyNested", "HotMix", "Lambdas", "NativeCalls",
@@ -264,14 +265,33 @@ def unequal_threads(bench):
                 expect(name, found[kind], threads // 4 * (bytecodes // granularity))
 
 
+def collectors_of(jdk):
+    """Options of those that this JVM was built with."""
+    every = [f"-XX:+Use{name}GC" for name in COLLECTORS]
+    return [[option] for option in every if recordings.execute([jdk.java, option, "-version"]).code == 0]
+
+
+def collectors(bench):
+    """Whichever collector the JVM has, the samples are the same: each has barriers of its own in the code that traps are in."""
+    for jdk in bench.jdks:
+        for name in ("HotMix", "ManyContexts"):
+            for context in ("jvm-trap", "hash-trap"):
+                mode, found = f"bytecode:granularity=50,jitter=10,context={context}", {}
+                for options in collectors_of(jdk)[: 2 if bench.quick else None]:
+                    profile, (code, _) = bench.record(bench.programs[name].command(jdk, ["-Xmx256m", *options]), mode, "--no-jdk")
+                    expect(f"{name} on JDK {jdk.major}, {options}: exit code", code, 0)
+                    found[options[0]] = digest(samples(profile))
+                expect(f"{name} on JDK {jdk.major}, {context}: different samples of {found}", len(set(found.values())), 1)
+
+
 def churn(bench):
     """Classes and threads that come and go, exceptions, deep stacks, code that is thrown away. Builds with assertions compare each stack
     with what the JVM says of it."""
     classes = bench.work / "sampler"
     recordings.compile_programs(classes, bench.jdks, ROOT / "test/apps/sampler", "classes")
-    seconds = 2 if bench.quick else 10
+    seconds = 2 if bench.quick else 5
     for jdk in bench.jdks:
-        for options in (["-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=8m"], ["-XX:+UseZGC"])[: 1 if bench.quick else None]:
+        for options in (["-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=8m"], *collectors_of(jdk)[:3])[: 1 if bench.quick else None]:
             command = [jdk.java, "-Xmx256m", "-Xss400k", *options, "-cp", classes / "classes", "app.Churn", seconds]
             for source in ("jvm", "hash", "jvm-trap", "hash-trap"):
                 ended, out = bench.run(command, f"bytecode:granularity=1000,context={source}", "--no-jdk")
@@ -359,7 +379,7 @@ def calibrate(bench):
     expect("exit code without a JDK", refused.code, 1)
 
 
-CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, too_many_contexts, watched_handlers, births, virtual_threads, unequal_threads, churn, killed, max_path, weights, calibrate)}
+CASES = {case.__name__: case for case in (totals, shares, repeatable, contexts, every_bytecode, too_many_contexts, watched_handlers, births, virtual_threads, unequal_threads, collectors, churn, killed, max_path, weights, calibrate)}
 
 
 def main():
