@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "agent/jvmti/jvm.h"
 #include "agent/session/drawn_intervals.h"
 #include "agent/session/nowhere.h"
 

@@ -8,8 +8,8 @@
 // only those of others come here. What is in the table goes to the call tree every second, and when the thread ends.
 //
 // Stacks of virtual threads may lie in the heap, and only the JVM can be asked for those: when the first one starts,
-// all threads go on with calls (BytecodeSampling::use_calls). So they do if a thread has so many contexts that they are
-// hardly ever in its table: a signal takes longer than all that it spares.
+// all threads go on with calls (BytecodeSampling::use_calls). So they do if contexts are so many that too few
+// of them are in the tables: a signal takes longer than all that it spares.
 #pragma once
 
 #include <jni.h>

@@ -45,7 +45,7 @@ public final class SondeSampling {
   /** {@link #mean}, where samples are by traps. */
   @Stable static long trapMean;
 
-  /** They were before. */
+  /** Samples were by traps before. */
   static boolean takesOver;
 
   /** Of SplitMix64. */
