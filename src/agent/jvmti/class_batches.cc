@@ -31,28 +31,24 @@ Turn turn_of(jvmtiEnv* jvmti, JNIEnv* jni, jclass cls, const IsWanted& is_wanted
   return turn;
 }
 
-// Returns how many classes the JVM refuses.
-std::uint64_t retransform(jvmtiEnv* jvmti, std::span<const jclass> batch, BatchCosts& costs) {
-  if (retransform_batch(jvmti, batch, costs) == JVMTI_ERROR_NONE) return 0;
-  costs.refuse(batch.size());
-  if (batch.size() == 1) return 1;
-  // One that the JVM refuses spoils its whole batch.
-  std::uint64_t refused = 0;
-  for (const jclass& cls : batch) refused += retransform(jvmti, {&cls, 1}, costs);
-  return refused;
-}
-
 }  // namespace
 
-jvmtiError retransform_batch(jvmtiEnv* jvmti, std::span<const jclass> classes, BatchCosts& costs) {
+void retransform(jvmtiEnv* jvmti, std::span<const jclass> batch, BatchCosts& costs, const IfRefused& if_refused) {
+  if (batch.empty()) return;
   const hotspot::Stopped before = hotspot::stopped_so_far();
   const std::uint64_t begin = monotonic_ns();
-  const jvmtiError error = jvmti->RetransformClasses(static_cast<jint>(classes.size()), classes.data());
+  const jvmtiError error = jvmti->RetransformClasses(static_cast<jint>(batch.size()), batch.data());
   const std::uint64_t took = monotonic_ns() - begin;
   // If the JVM does not tell, it was less than all of it.
-  costs.note(classes.size(), took,
+  costs.note(batch.size(), took,
              std::min(took, hotspot::stopped_between(before, hotspot::stopped_so_far()).value_or(took)));
-  return error;
+  if (error == JVMTI_ERROR_NONE) return;
+  costs.refuse(batch.size());
+  if (batch.size() == 1) return if_refused(batch.front());
+  // One that the JVM refuses spoils its whole batch.
+  const auto half = batch.size() / 2;
+  retransform(jvmti, batch.first(half), costs, if_refused);
+  retransform(jvmti, batch.subspan(half), costs, if_refused);
 }
 
 std::uint64_t retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& is_wanted, BatchCosts& costs) {
@@ -64,7 +60,7 @@ std::uint64_t retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& i
   jclass last = nullptr;
   bool has_changed = false;
   const auto flush = [&] {
-    if (!batch.empty()) refused += retransform(jvmti, batch, costs);
+    retransform(jvmti, batch, costs, [&](jclass) { ++refused; });
     if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
     for (const jclass cls : batch) jni->DeleteLocalRef(cls);
     batch.clear();

@@ -22,8 +22,10 @@ namespace sonde::agent {
 // this class is changed to what it is.
 inline constexpr std::string_view kInlinedWithHandles = "java/lang/invoke/DirectMethodHandle";
 
-// Has these classes pass ClassFileLoadHook again, as one batch.
-jvmtiError retransform_batch(jvmtiEnv* jvmti, std::span<const jclass> classes, BatchCosts& costs);
+using IfRefused = std::function<void(jclass)>;
+
+// Has these classes pass ClassFileLoadHook again, as one batch. If the JVM refuses one of them, as smaller ones.
+void retransform(jvmtiEnv* jvmti, std::span<const jclass> batch, BatchCosts& costs, const IfRefused& if_refused);
 
 // Gets a class, its name ("java/lang/String") and its loader.
 using IsWanted = std::function<bool(jclass, std::string_view, jobject)>;

@@ -48,14 +48,11 @@ void change(Subgraph& s, JNIEnv* jni, std::span<const ClassKey> keys) {
       alive.push_back(key);
     }
   }
-  const bool changed = classes.empty() || retransform_batch(s.jvmti, classes, s.costs) == JVMTI_ERROR_NONE;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (!changed && s.jvmti->RetransformClasses(1, &classes[i]) != JVMTI_ERROR_NONE) {
-      const std::lock_guard lock(s.mutex);
-      s.plan.refuse(alive[i]);
-    }
-    jni->DeleteLocalRef(classes[i]);
-  }
+  retransform(s.jvmti, classes, s.costs, [&](jclass refused) {
+    const std::lock_guard lock(s.mutex);
+    s.plan.refuse(alive[static_cast<std::size_t>(std::ranges::find(classes, refused) - classes.begin())]);
+  });
+  for (const jclass cls : classes) jni->DeleteLocalRef(cls);
   if (jni->ExceptionCheck() != JNI_FALSE) jni->ExceptionClear();
   publish_costs(s);
 }

@@ -22,14 +22,13 @@ void BatchCosts::note(std::size_t classes, std::uint64_t took_ns, std::uint64_t 
   took_ns_.push_back(took_ns);
   paused_ns_.push_back(paused_ns);
   classes_ += classes;
-  // A pause is never shorter than the part that no batch is spared, and hardly longer if the batch is small.
-  base_ns_ = classes <= kLeast ? paused_ns : std::min(base_ns_, paused_ns);
+  const std::uint64_t rest_ns = paused_ns - std::min(classes * kClassNs, paused_ns);
+  base_ns_ = classes <= kLeast ? rest_ns : std::min(base_ns_, rest_ns);
   const std::uint64_t limit = std::max(kPauseNs, base_ns_ + base_ns_ / 4);
-  const std::size_t fitting = classes * limit / std::max<std::uint64_t>(paused_ns, 1);
   if (paused_ns > limit) {
-    size_ = std::max(std::min(fitting, classes / 2), kLeast);  // and soon it shows what a small one takes now
+    size_ = kLeast;  // which tells what part no batch is spared now
   } else if (classes >= size_) {
-    size_ = std::clamp(fitting, kLeast, std::min(2 * size_, kMost));
+    size_ = std::min({classes + (limit - paused_ns) / kClassNs, 2 * classes, kMost});
   }
 }
 

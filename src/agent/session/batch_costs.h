@@ -28,9 +28,11 @@ struct BatchSummary {
 class BatchCosts {
  public:
   // How long a pause should be. Where the part of it that no batch is spared is more, a quarter more than that part:
-  // smaller batches would only be more of them.
-  static constexpr std::uint64_t kPauseNs = 10'000'000;
-  static constexpr std::size_t kLeast = 8;  // classes of the first batch
+  // smaller batches would only be more of them, and each has the JVM throw away code and compile it again.
+  static constexpr std::uint64_t kPauseNs = 15'000'000;
+  static constexpr std::uint64_t kClassNs = 40'000;  // the other part; 10 to 40 us were measured (docs/design/0008)
+  static constexpr std::size_t kLeast = 32;
+  static constexpr std::size_t kFirst = 128;
   static constexpr std::size_t kMost = 256;
 
   // A batch of so many classes. `paused_ns`: for how long the program stood still.
@@ -43,8 +45,8 @@ class BatchCosts {
   [[nodiscard]] BatchSummary summary() const;
 
  private:
-  std::size_t size_ = kLeast;
-  std::uint64_t base_ns_ = UINT64_MAX / 2;  // the part of a pause that no batch is spared
+  std::size_t size_ = kFirst;
+  std::uint64_t base_ns_ = 0;  // the part of a pause that no batch is spared, as far as we know
   std::uint64_t classes_ = 0;
   std::vector<std::uint64_t> took_ns_;
   std::vector<std::uint64_t> paused_ns_;

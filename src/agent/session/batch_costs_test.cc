@@ -20,21 +20,35 @@ BatchCosts run(int batches, PauseOf&& pause_of) {
 }
 
 TEST(BatchCosts, BatchesGrowWhilePausesAreShort) {
-  EXPECT_EQ(BatchCosts().next_size(), BatchCosts::kLeast);
+  EXPECT_EQ(BatchCosts().next_size(), BatchCosts::kFirst);
   EXPECT_EQ(run(50, [](std::size_t) { return kMs; }).next_size(), BatchCosts::kMost);
 }
 
 TEST(BatchCosts, PausesStayWithinTheLimit) {
-  const BatchCosts costs = run(200, [](std::size_t n) { return 2 * kMs + n * kMs / 10; });
+  const BatchCosts costs = run(200, [](std::size_t n) { return 8 * kMs + n * kMs / 25; });
   EXPECT_LE(costs.summary().paused.longest, BatchCosts::kPauseNs);
-  EXPECT_GE(costs.next_size(), 70u);
+  EXPECT_GE(costs.next_size(), 150u);
+}
+
+// The machine is slow: a class takes five times as long as we expect.
+TEST(BatchCosts, ClassesThatTakeLongMakeBatchesSmall) {
+  const BatchCosts costs = run(200, [](std::size_t n) { return 2 * kMs + n * kMs / 5; });
+  EXPECT_LE(costs.summary().paused.total, 200 * BatchCosts::kPauseNs);
+  EXPECT_LE(costs.summary().paused.longest, 2 * BatchCosts::kPauseNs);
 }
 
 // Ten times as many classes are loaded: the pause for a single one is 40 ms.
 TEST(BatchCosts, BatchesStayLargeIfEvenOneClassTakesLong) {
-  const BatchCosts costs = run(200, [](std::size_t n) { return 40 * kMs + n * kMs / 5; });
-  EXPECT_GE(costs.next_size(), 40u);
-  EXPECT_LE(costs.summary().paused.longest, 70 * kMs);
+  const BatchCosts costs = run(200, [](std::size_t n) { return 40 * kMs + n * kMs / 25; });
+  EXPECT_GE(costs.next_size(), 200u);
+  EXPECT_LE(costs.summary().paused.longest, 52 * kMs);
+}
+
+// The lazy scheme changes a class or two at a time, and all of them when it ends.
+TEST(BatchCosts, SmallBatchesDoNotMakeTheNextOneSmall) {
+  BatchCosts costs;
+  for (int i = 0; i < 100; ++i) costs.note(2, 12 * kMs, 11 * kMs);
+  EXPECT_EQ(costs.next_size(), BatchCosts::kFirst);
 }
 
 TEST(BatchCosts, OneLongPauseIsForgotten) {
@@ -42,8 +56,7 @@ TEST(BatchCosts, OneLongPauseIsForgotten) {
     BatchCosts costs = run(before, [](std::size_t n) { return kMs + n * kMs / 20; });
     costs.note(costs.next_size(), 900 * kMs, 800 * kMs);
     for (int i = 0; i < 10; ++i) costs.note(costs.next_size(), 0, kMs + costs.next_size() * kMs / 20);
-    EXPECT_GT(costs.next_size(), 100u) << before;
-    EXPECT_LT(costs.next_size(), 200u) << before;
+    EXPECT_GT(costs.next_size(), 200u) << before;
   }
 }
 
