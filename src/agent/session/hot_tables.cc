@@ -40,7 +40,7 @@ bool HotTables::is_below(const Count& count, const HotEntry* entries, std::uint3
 }
 
 // Brings an entry whose count has grown to its place. Entries that are not in the table are no larger than the last.
-void HotTables::move_up(HotEntry* entries, std::uint32_t& used, Ranking& ranking, std::uint64_t key, Count& count) {
+void HotTables::move_up(HotEntry* entries, std::uint32_t& used, Ranking& ranking, Count& count) {
   std::uint32_t at = count.place;
   if (at == kNowhere) {
     if (used < arena::kHotEntries) {
@@ -55,7 +55,7 @@ void HotTables::move_up(HotEntry* entries, std::uint32_t& used, Ranking& ranking
     ranking.placed[at] = ranking.placed[at - 1];
     ranking.placed[at]->place = at;
   }
-  entries[at] = {.key = key, .samples = count.samples, .weight_ns = count.weight_ns};
+  entries[at] = {.key = count.key, .samples = count.samples, .weight_ns = count.weight_ns};
   ranking.placed[at] = &count;
   count.place = at;
 }
@@ -65,32 +65,33 @@ void HotTables::count_method(arena::SampleTreeKind kind, std::uint32_t method_id
   HotTable* table = table_of(kind);
   if (table == nullptr) return;
   Ranking& ranking = methods_[static_cast<std::size_t>(kind)];
-  Count& count = ranking.counts[method_id];
+  Count& count = ranking.of(method_id);
   count.samples += samples;
   count.weight_ns += weight_ns;
   const Change change(*table);
   table->samples += samples;
   if (is_below(count, table->methods, table->method_count)) return;
-  move_up(table->methods, table->method_count, ranking, method_id, count);
+  move_up(table->methods, table->method_count, ranking, count);
 }
 
-void HotTables::count_edge(arena::SampleTreeKind kind, std::uint32_t caller, std::uint32_t callee) {
+HotTables::Count& HotTables::edge(arena::SampleTreeKind kind, std::uint32_t caller, std::uint32_t callee) {
+  return edges_[static_cast<std::size_t>(kind)].of(std::uint64_t{caller} << 32 | callee);
+}
+
+void HotTables::count_edge(arena::SampleTreeKind kind, Count& edge) {
   HotTable* table = table_of(kind);
   if (table == nullptr) return;
-  Ranking& ranking = edges_[static_cast<std::size_t>(kind)];
-  const std::uint64_t key = std::uint64_t{caller} << 32 | callee;
-  Count& count = ranking.counts[key];
-  ++count.samples;
-  if (is_below(count, table->edges, table->edge_count)) return;
+  ++edge.samples;
+  if (is_below(edge, table->edges, table->edge_count)) return;
   const Change change(*table);
-  move_up(table->edges, table->edge_count, ranking, key, count);
+  move_up(table->edges, table->edge_count, edges_[static_cast<std::size_t>(kind)], edge);
 }
 
 std::uint64_t HotTables::memory_bytes() const {
   std::size_t entries = 0;
   for (const Ranking& ranking : methods_) entries += ranking.counts.size();
   for (const Ranking& ranking : edges_) entries += ranking.counts.size();
-  return entries * 56;
+  return entries * 64;
 }
 
 }  // namespace sonde::agent

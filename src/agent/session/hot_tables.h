@@ -13,32 +13,38 @@
 namespace sonde::agent {
 
 class HotTables {
+  static constexpr std::uint32_t kNowhere = ~0U;
+
  public:
   explicit HotTables(arena::Writer& arena) : arena_(arena) {}
 
   // A method on top of the stack.
   void count_method(arena::SampleTreeKind kind, std::uint32_t method_id, std::uint64_t samples,
                     std::uint64_t weight_ns);
-  // A call that the sample before did not see; caller 0: where a thread begins.
-  void count_edge(arena::SampleTreeKind kind, std::uint32_t caller, std::uint32_t callee);
-
-  [[nodiscard]] std::uint64_t memory_bytes() const;
-
- private:
-  static constexpr std::uint32_t kNowhere = ~0U;
+  // Stays where it is in memory.
   struct Count {
+    std::uint64_t key = 0;
     std::uint64_t samples = 0;
     std::uint64_t weight_ns = 0;
     std::uint32_t place = kNowhere;  // in the table
   };
+  // A call; caller 0: where a thread begins.
+  Count& edge(arena::SampleTreeKind kind, std::uint32_t caller, std::uint32_t callee);
+  // One that the sample before did not see.
+  void count_edge(arena::SampleTreeKind kind, Count& edge);
+
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+
+ private:
   struct Ranking {
     std::unordered_map<std::uint64_t, Count> counts;
-    std::array<Count*, arena::kHotEntries> placed{};  // those in the table; they stay where they are in memory
+    std::array<Count*, arena::kHotEntries> placed{};  // those in the table
+    Count& of(std::uint64_t key) { return counts.try_emplace(key, Count{.key = key}).first->second; }
   };
 
   arena::HotTable* table_of(arena::SampleTreeKind kind);
   static bool is_below(const Count& count, const arena::HotEntry* entries, std::uint32_t used);
-  static void move_up(arena::HotEntry* entries, std::uint32_t& used, Ranking& ranking, std::uint64_t key, Count& count);
+  static void move_up(arena::HotEntry* entries, std::uint32_t& used, Ranking& ranking, Count& count);
 
   arena::Writer& arena_;
   arena::HotTable* tables_ = nullptr;

@@ -55,7 +55,7 @@ TEST_F(HotTablesTest, AreWhatSortingEverythingWouldGive) {
     truth[method] += 1 + method % 2;
     samples += 1 + method % 2;
     tables_.count_method(SampleTreeKind::kCpu, method, 1 + method % 2, 10);
-    tables_.count_edge(SampleTreeKind::kCpu, method, method + 1);
+    tables_.count_edge(SampleTreeKind::kCpu, tables_.edge(SampleTreeKind::kCpu, method, method + 1));
   }
   std::vector<std::uint64_t> sorted;
   sorted.reserve(truth.size());

@@ -160,11 +160,11 @@ SampleNode* SampleTrees::kept(SampleNode* node) const {
 
 // Those without "[purged]", which no stack has.
 void SampleTrees::rebuild_table(const std::vector<SampleNode*>& nodes) {
-  std::ranges::fill(table_, nullptr);
+  std::ranges::fill(table_, Known{});
   nodes_ = 0;
   for (SampleNode* node : nodes) {
     if (node->method_id == purged_id_) continue;
-    *place(node->parent, node->method_id, node->line) = node;
+    place(node->parent, node->method_id, node->line).node = node;
     ++nodes_;
   }
 }

@@ -88,14 +88,16 @@ SampleNode* SampleTrees::add(std::uint32_t tree, std::span<const StackFrame> fra
   SampleNode* node = same == 0 ? root : path.nodes.back();
   for (std::size_t i = same; i < frames.size(); ++i) {
     const StackFrame caller = i == 0 ? StackFrame{} : frames[i - 1];
-    node = child(node, frames[i].method_id, caller.line, caller.bci);
-    if (node == nullptr) {
+    Known* known = child(node, frames[i].method_id, caller.line, caller.bci);
+    if (known == nullptr) {
       arena_.count(Counter::kSamplesWithoutContext, samples);
       node = root;
       break;
     }
+    node = known->node;
     add_to(node->activations, 1);
-    hot_.count_edge(kinds_of_trees_[tree], i == 0 ? 0 : caller.method_id, frames[i].method_id);
+    if (known->edge == nullptr) known->edge = &hot_.edge(kinds_of_trees_[tree], caller.method_id, frames[i].method_id);
+    hot_.count_edge(kinds_of_trees_[tree], *known->edge);
     path.nodes.push_back(node);
   }
   path.frames.assign(frames.begin(), frames.end());
@@ -112,11 +114,12 @@ void SampleTrees::count_again(arena::SampleTreeKind kind, SampleNode& node, std:
   add_to(node.weight_ns, weight_ns);
 }
 
-SampleNode* SampleTrees::child(SampleNode* parent, std::uint32_t method_id, std::uint16_t line, std::uint16_t bci) {
+SampleTrees::Known* SampleTrees::child(SampleNode* parent, std::uint32_t method_id, std::uint16_t line,
+                                       std::uint16_t bci) {
   if ((nodes_ + 1) * 2 > table_.size()) enlarge_table();
   const std::uint64_t parent_address = arena_.address(parent);
-  SampleNode** found = place(parent_address, method_id, line);
-  if (*found != nullptr) return *found;
+  Known& known = place(parent_address, method_id, line);
+  if (known.node != nullptr) return &known;
   SampleNode* node = new_node();
   if (node == nullptr) return nullptr;
   node->method_id = method_id;
@@ -125,27 +128,27 @@ SampleNode* SampleTrees::child(SampleNode* parent, std::uint32_t method_id, std:
   node->parent = parent_address;
   node->next_sibling = parent->first_child;
   publish(parent->first_child, arena_.address(node));
-  *found = node;
+  known.node = node;
   ++nodes_;
-  return node;
+  return &known;
 }
 
 // Where the table has this node, or an empty place for it.
-SampleNode** SampleTrees::place(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line) {
+SampleTrees::Known& SampleTrees::place(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line) {
   const std::size_t mask = table_.size() - 1;
   for (std::size_t i = hash_of(parent, method_id, line) & mask;; i = (i + 1) & mask) {
-    SampleNode* node = table_[i];
+    const SampleNode* node = table_[i].node;
     if (node == nullptr || (node->parent == parent && node->method_id == method_id && node->line == line)) {
-      return &table_[i];
+      return table_[i];
     }
   }
 }
 
 void SampleTrees::enlarge_table() {
-  std::vector<SampleNode*> old = std::move(table_);
-  table_.assign(std::max(kFirstTable, old.size() * 2), nullptr);
-  for (SampleNode* node : old) {
-    if (node != nullptr) *place(node->parent, node->method_id, node->line) = node;
+  std::vector<Known> old = std::move(table_);
+  table_.assign(std::max(kFirstTable, old.size() * 2), {});
+  for (const Known& known : old) {
+    if (known.node != nullptr) place(known.node->parent, known.node->method_id, known.node->line) = known;
   }
 }
 

@@ -64,7 +64,7 @@ class SampleTrees {
   // Remembers when a node was sampled. False if the timeline has its share of the arena: a half.
   bool add_to_timeline(const arena::SampleNode* node, std::uint64_t since_start_ns);
 
-  [[nodiscard]] std::uint64_t memory_bytes() const { return table_.size() * sizeof(void*) + hot_.memory_bytes(); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return table_.size() * sizeof(Known) + hot_.memory_bytes(); }
 
  private:
   static constexpr std::uint64_t kNodesChunk = 64 << 10;
@@ -74,9 +74,13 @@ class SampleTrees {
     std::uint32_t created = 0;
     std::uint32_t shared = 0;
   };
+  struct Known {
+    arena::SampleNode* node = nullptr;
+    HotTables::Count* edge = nullptr;  // null until somebody asks for it
+  };
 
   std::uint32_t create(const TreeKey& key, std::string_view name);
-  arena::SampleNode* child(arena::SampleNode* parent, std::uint32_t method_id, std::uint16_t line, std::uint16_t bci);
+  Known* child(arena::SampleNode* parent, std::uint32_t method_id, std::uint16_t line, std::uint16_t bci);
   arena::SampleNode* new_node();
   void make_room(std::size_t nodes);
   void purge();
@@ -87,7 +91,7 @@ class SampleTrees {
   void release(arena::SampleNode& node, std::uint64_t kept_at);
   void rebuild_table(const std::vector<arena::SampleNode*>& nodes);
   void move_timeline();
-  arena::SampleNode** place(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line);
+  Known& place(std::uint64_t parent, std::uint32_t method_id, std::uint16_t line);
   void enlarge_table();
 
   arena::Writer& arena_;
@@ -96,7 +100,7 @@ class SampleTrees {
   std::vector<arena::SampleTreeKind> kinds_of_trees_ = {arena::SampleTreeKind::kCpu};  // by tree number
   std::vector<arena::SampleNode*> roots_ = {nullptr};                                  // by tree number
   std::unordered_map<std::string, Kind> kinds_;
-  std::vector<arena::SampleNode*> table_;  // hash table of all nodes but roots; its size is a power of two
+  std::vector<Known> table_;  // hash table of all nodes but roots; its size is a power of two
   std::size_t nodes_ = 0;
   arena::SampleNode* next_node_ = nullptr;
   arena::SampleNode* end_of_nodes_ = nullptr;

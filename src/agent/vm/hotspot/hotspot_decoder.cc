@@ -9,7 +9,6 @@
 namespace sonde::agent::hotspot {
 namespace {
 
-constexpr std::size_t kMaxPlaces = 1 << 18;  // then the table starts again
 constexpr int kMaxInlined = 256;
 constexpr std::uint64_t kLargestPcs = 16 << 20;
 
@@ -44,7 +43,7 @@ void HotspotDecoder::decode(const RawSample& sample, std::span<const RawFrame> e
     } else if (frame.kind() == FrameKind::kStub) {
       frames.push_back({.method_id = names_.id_of_pseudo("[" + stub_name(frame.what) + "]"), .line = 0, .bci = 0});
     } else if (frame.kind() != FrameKind::kMark) {
-      const std::vector<StackFrame>& inlined = compiled(
+      const std::span<const StackFrame> inlined = compiled(
           {.pc = frame.what, .compile_id = frame.value(), .is_interrupted = frame.kind() == FrameKind::kInterrupted});
       frames.insert(frames.end(), inlined.begin(), inlined.end());
     }
@@ -82,11 +81,9 @@ void HotspotDecoder::decode_interpreted(const RawFrame& frame, const RawSample* 
   frames.push_back(frame_in(method, bci));
 }
 
-const std::vector<StackFrame>& HotspotDecoder::compiled(const Place& place) {
-  if (places_.size() >= kMaxPlaces) places_.clear();
-  const auto [entry, is_new] = places_.try_emplace(place);
-  if (is_new) entry->second = read_scopes(place);
-  return entry->second;
+std::span<const StackFrame> HotspotDecoder::compiled(const Place& place) {
+  const std::span<const StackFrame> known = places_.find(place);
+  return known.empty() ? places_.add(place, read_scopes(place)) : known;
 }
 
 // The nmethod that a place is in; 0 if its code has gone.

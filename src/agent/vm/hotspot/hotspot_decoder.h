@@ -6,12 +6,13 @@
 
 #include <atomic>
 #include <optional>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "agent/sampler/stack_decoder.h"
 #include "agent/vm/hotspot/code_cache.h"
 #include "agent/vm/hotspot/compiled_scopes.h"
+#include "agent/vm/hotspot/known_places.h"
 #include "agent/vm/hotspot/method_table.h"
 #include "arena/writer.h"
 
@@ -25,7 +26,7 @@ class HotspotDecoder final : public StackDecoder {
   void decode(const RawSample& sample, std::span<const RawFrame> entries, std::vector<StackFrame>& frames,
               std::vector<std::uint16_t>& counts) override;
   [[nodiscard]] std::uint64_t memory_bytes() const override {
-    return places_.size() * 96 + compiled_methods_.memory_bytes() + methods_.memory_bytes() + log_.memory_bytes();
+    return places_.memory_bytes() + compiled_methods_.memory_bytes() + methods_.memory_bytes() + log_.memory_bytes();
   }
 
   // Any thread: classes were unloaded, or methods that were redefined are about to be freed.
@@ -35,20 +36,8 @@ class HotspotDecoder final : public StackDecoder {
   }
 
  private:
-  struct Place {
-    std::uint64_t pc;
-    std::uint64_t compile_id;
-    bool is_interrupted;  // else it is a return address
-    bool operator==(const Place&) const = default;
-  };
-  struct PlaceHash {
-    std::size_t operator()(const Place& place) const {
-      return (place.pc * 0x9e3779b97f4a7c15) ^ (place.compile_id * 0xc2b2ae3d27d4eb4f) ^ place.is_interrupted;
-    }
-  };
-
   void decode_interpreted(const RawFrame& frame, const RawSample* top, std::vector<StackFrame>& frames);
-  const std::vector<StackFrame>& compiled(const Place& place);
+  std::span<const StackFrame> compiled(const Place& place);
   std::vector<StackFrame> read_scopes(const Place& place);
   [[nodiscard]] bool is_at_edge(std::uint64_t nmethod, const Place& place) const;
   StackFrame own_frame(std::uint64_t nmethod, std::int32_t bci);
@@ -63,7 +52,7 @@ class HotspotDecoder final : public StackDecoder {
   arena::Writer& arena_;
   SampledMethods& names_;
   MethodTable methods_;
-  std::unordered_map<Place, std::vector<StackFrame>, PlaceHash> places_;
+  KnownPlaces places_;
   CompiledMethods compiled_methods_;
   std::atomic<std::uint32_t> doubts_{0};
   std::uint32_t seen_doubts_ = 0;

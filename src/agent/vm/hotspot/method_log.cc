@@ -2,8 +2,6 @@
 #include "agent/vm/hotspot/method_log.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -13,47 +11,13 @@
 namespace sonde::agent::hotspot {
 namespace {
 
-constexpr std::size_t kLargestStruct = 256;  // of ConstMethod and ConstantPool; layout.cc checks
-
-template <typename T>
-T field(const std::uint8_t* bytes, std::uint32_t offset) SIGNAL_SAFE {
-  T value;
-  std::memcpy(&value, bytes + offset, sizeof value);
-  return value;
-}
-
-// Several pieces of memory at once, all of them or none.
-class Pieces {
- public:
-  void add(std::uint64_t address, void* out, std::size_t size) SIGNAL_SAFE {
-    local_[count_] = {.iov_base = out, .iov_len = size};
-    remote_[count_] = {.iov_base = reinterpret_cast<void*>(address), .iov_len = size};
-    ++count_;
-    whole_ += size;
-  }
-  template <typename T>
-  void add(std::uint64_t address, T& out) SIGNAL_SAFE {
-    add(address, &out, sizeof out);
-  }
-  [[nodiscard]] bool read(pid_t self) const SIGNAL_SAFE {
-    return syscall(SYS_process_vm_readv, self, local_, count_, remote_, count_, 0) == static_cast<long>(whole_);
-  }
-
- private:
-  static constexpr std::size_t kMax = 6;
-  iovec local_[kMax] = {};
-  iovec remote_[kMax] = {};
-  std::size_t count_ = 0;
-  std::size_t whole_ = 0;
-};
-
 bool is_address(std::uint64_t word) SIGNAL_SAFE { return word % 8 == 0 && word >= 4096; }
 
 }  // namespace
 
 // A method as a handler found it.
 struct MethodLog::Sighting {
-  Identity identity;
+  MethodIdentity identity;
   Record record;
   std::uint64_t texts[kTexts];  // addresses
 };
@@ -77,7 +41,7 @@ std::uint64_t MethodLog::place_of(std::uint64_t method, std::uint64_t bcp) SIGNA
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
   Known known = find(method);
   if (known.place != 0 && known.epoch == epoch && is_same(known.identity)) return known.place;
-  if (known.place != 0 && known.epoch != epoch && is_same_after_doubt(known.identity)) {
+  if (known.place != 0 && known.epoch != epoch && is_still_there(layout_, self_, known.identity)) {
     known.epoch = epoch;
     remember(known);
     return known.place;
@@ -119,78 +83,55 @@ void MethodLog::remember(const Known& known) SIGNAL_SAFE {
 }
 
 // Each pointer is followed only after it was found to be the known one, whose memory is there.
-bool MethodLog::is_same(const Identity& identity) const SIGNAL_SAFE {
+bool MethodLog::is_same(const MethodIdentity& identity) const SIGNAL_SAFE {
   if (load<std::uint64_t>(identity.method + layout_.method_const) != identity.const_method) return false;
   if (load<std::uint64_t>(identity.const_method + layout_.const_pool) != identity.pool) return false;
   const std::uint64_t name_index = load<std::uint16_t>(identity.const_method + layout_.const_name);
   const std::uint64_t descriptor_index = load<std::uint16_t>(identity.const_method + layout_.const_signature);
   if ((name_index << 16 | descriptor_index) != identity.indices) return false;
-  const std::uint64_t entries = identity.pool + layout_.pool_size;
-  return load<std::uint64_t>(entries + name_index * 8) == identity.name &&
-         load<std::uint64_t>(entries + descriptor_index * 8) == identity.descriptor &&
+  return load<std::uint64_t>(identity.name_entry(layout_)) == identity.name &&
+         load<std::uint64_t>(identity.descriptor_entry(layout_)) == identity.descriptor &&
          load<std::uint64_t>(identity.pool + layout_.pool_holder) == identity.holder &&
          load<std::uint64_t>(identity.holder + layout_.klass_name) == identity.class_name;
 }
 
-bool MethodLog::is_same_after_doubt(const Identity& identity) const SIGNAL_SAFE {
-  Identity now{.method = identity.method};
-  std::uint8_t const_method[kLargestStruct];
-  const std::uint64_t entries = identity.pool + layout_.pool_size;
-  Pieces pieces;
-  pieces.add(identity.method + layout_.method_const, now.const_method);
-  pieces.add(identity.const_method, const_method, layout_.const_size);
-  pieces.add(entries + (identity.indices >> 16) * 8, now.name);
-  pieces.add(entries + (identity.indices & 0xffff) * 8, now.descriptor);
-  pieces.add(identity.pool + layout_.pool_holder, now.holder);
-  pieces.add(identity.holder + layout_.klass_name, now.class_name);
-  if (!pieces.read(self_)) return false;
-  now.pool = field<std::uint64_t>(const_method, layout_.const_pool);
-  now.indices = std::uint64_t{field<std::uint16_t>(const_method, layout_.const_name)} << 16 |
-                field<std::uint16_t>(const_method, layout_.const_signature);
-  return now == identity;
-}
-
 // From the method to its names, one system call for each step.
 bool MethodLog::look_at(std::uint64_t method, std::uint64_t bcp, Sighting& sighting) const SIGNAL_SAFE {
-  Identity& identity = sighting.identity;
+  MethodIdentity& identity = sighting.identity;
   Record& record = sighting.record;
   std::uint8_t bytes[kLargestStruct];
-  Pieces method_pieces;
+  MemoryPieces method_pieces;
   method_pieces.add(method + layout_.method_const, identity.const_method);
   method_pieces.add(method + layout_.method_access_flags, record.access_flags);
   if (!is_address(method) || !method_pieces.read(self_) || !is_address(identity.const_method)) return false;
 
-  Pieces const_pieces;
+  MemoryPieces const_pieces;
   const_pieces.add(identity.const_method, bytes, layout_.const_size);
   if (!const_pieces.read(self_)) return false;
   identity.method = record.method = method;
-  identity.pool = field<std::uint64_t>(bytes, layout_.const_pool);
-  const auto name_index = field<std::uint16_t>(bytes, layout_.const_name);
-  const auto descriptor_index = field<std::uint16_t>(bytes, layout_.const_signature);
-  identity.indices = std::uint64_t{name_index} << 16 | descriptor_index;
+  identity.take_const_method(layout_, bytes);
   record.code = identity.const_method + layout_.const_size;
   record.code_size = field<std::uint16_t>(bytes, layout_.const_code_size);
   if (bcp != 0 && (bcp < record.code || bcp >= record.code + record.code_size)) return false;
 
-  const std::uint64_t entries = identity.pool + layout_.pool_size;
-  Pieces pool_pieces;
+  MemoryPieces pool_pieces;
   pool_pieces.add(identity.pool, bytes, layout_.pool_size);
-  pool_pieces.add(entries + std::uint64_t{name_index} * 8, identity.name);
-  pool_pieces.add(entries + std::uint64_t{descriptor_index} * 8, identity.descriptor);
+  pool_pieces.add(identity.name_entry(layout_), identity.name);
+  pool_pieces.add(identity.descriptor_entry(layout_), identity.descriptor);
   if (!is_address(identity.pool) || !pool_pieces.read(self_)) return false;
-  const auto length = field<std::int32_t>(bytes, layout_.pool_length);
+  const std::uint64_t length = field<std::uint32_t>(bytes, layout_.pool_length);
   const auto source_index = field<std::uint16_t>(bytes, layout_.pool_source_file);
   identity.holder = field<std::uint64_t>(bytes, layout_.pool_holder);
-  if (name_index >= length || descriptor_index >= length || source_index >= length) return false;
+  if (identity.indices >> 16 >= length || (identity.indices & 0xffff) >= length || source_index >= length) return false;
 
-  Pieces holder_pieces;
+  MemoryPieces holder_pieces;
   std::uint64_t source_file = 0;
   holder_pieces.add(identity.holder + layout_.klass_name, identity.class_name);
-  holder_pieces.add(entries + std::uint64_t{source_index} * 8, source_file);
+  holder_pieces.add(identity.entry(layout_, source_index), source_file);
   if (!is_address(identity.holder) || !holder_pieces.read(self_)) return false;
 
   const std::uint64_t symbols[kTexts] = {identity.class_name, identity.name, identity.descriptor, source_file};
-  Pieces lengths;
+  MemoryPieces lengths;
   for (std::size_t i = 0; i < kTexts; ++i) {
     sighting.texts[i] = symbols[i] + layout_.symbol_body;
     if (i < 3 || source_index != 0) lengths.add(symbols[i] + layout_.symbol_length, record.lengths[i]);
@@ -208,7 +149,7 @@ std::uint64_t MethodLog::append(const Sighting& sighting) SIGNAL_SAFE {
   std::memcpy(memory_ + place, &sighting.record, sizeof(Record));
   std::uint8_t* out = memory_ + place + sizeof(Record);
   std::uint8_t* descriptor = out + sighting.record.lengths[0] + sighting.record.lengths[1];
-  Pieces texts;
+  MemoryPieces texts;
   for (std::size_t i = 0; i < kTexts; ++i) {
     texts.add(sighting.texts[i], out, sighting.record.lengths[i]);
     out += sighting.record.lengths[i];

@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "agent/vm/hotspot/layout.h"
+#include "agent/vm/hotspot/method_identity.h"
 #include "base/signal_safe.h"
 
 namespace sonde::agent::hotspot {
@@ -75,21 +76,9 @@ class MethodLog {
   static constexpr std::size_t kTexts = 4;  // class, name, descriptor, source file
   static constexpr std::uint64_t kMaxText = 4096;
 
-  // Where a method's parts are; the same method as long as all of them are the same.
-  struct Identity {
-    std::uint64_t method;
-    std::uint64_t const_method;
-    std::uint64_t pool;
-    std::uint64_t indices;  // of name and descriptor in the pool
-    std::uint64_t name;     // symbols
-    std::uint64_t descriptor;
-    std::uint64_t holder;
-    std::uint64_t class_name;
-    bool operator==(const Identity&) const = default;
-  };
-  static constexpr std::size_t kWords = sizeof(Identity) / sizeof(std::uint64_t);
+  static constexpr std::size_t kWords = sizeof(MethodIdentity) / sizeof(std::uint64_t);
   struct Known {
-    Identity identity;
+    MethodIdentity identity;
     std::uint64_t place;
     std::uint64_t epoch;
   };
@@ -109,8 +98,7 @@ class MethodLog {
 
   [[nodiscard]] Known find(std::uint64_t method) const SIGNAL_SAFE;
   void remember(const Known& known) SIGNAL_SAFE;
-  [[nodiscard]] bool is_same(const Identity& identity) const SIGNAL_SAFE;
-  [[nodiscard]] bool is_same_after_doubt(const Identity& identity) const SIGNAL_SAFE;
+  [[nodiscard]] bool is_same(const MethodIdentity& identity) const SIGNAL_SAFE;
   bool look_at(std::uint64_t method, std::uint64_t bcp, Sighting& sighting) const SIGNAL_SAFE;
   std::uint64_t append(const Sighting& sighting) SIGNAL_SAFE;
 

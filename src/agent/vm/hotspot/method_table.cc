@@ -2,7 +2,6 @@
 #include "agent/vm/hotspot/method_table.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "agent/vm/hotspot/safe_memory.h"
 #include "agent/vm/hotspot/symbol.h"
@@ -10,31 +9,13 @@
 
 namespace sonde::agent::hotspot {
 
-// Where the parts of a method are. Two methods of the same identity are the same method.
-struct MethodTable::Identity {
-  std::uint64_t method = 0;
-  std::uint64_t const_method = 0;
-  std::uint64_t pool = 0;
-  std::uint64_t name = 0;  // symbols
-  std::uint64_t signature = 0;
-  std::uint64_t class_name = 0;
+// A method as it is now.
+struct MethodTable::Sighting {
+  MethodIdentity identity{};
   std::uint16_t code_size = 0;
   std::uint16_t source_file_index = 0;
   bool has_lines = false;
 };
-
-namespace {
-
-constexpr std::size_t kLargestStruct = 256;  // of ConstMethod and ConstantPool; both are below 100 bytes
-
-template <typename T>
-T load(const std::uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-}  // namespace
 
 std::uint16_t MethodTable::Entry::line_of(std::int32_t bci) const {
   if (bci < 0) return 0;
@@ -46,14 +27,16 @@ std::uint16_t MethodTable::Entry::line_of(std::int32_t bci) const {
 const MethodTable::Entry& MethodTable::find(std::uint64_t method) {
   Known& known = entries_[method];
   if (known.entry.id != 0 && known.epoch == epoch_) return known.entry;
-  Identity identity;
-  if (!identify(method, identity)) {
+  if (known.entry.id != 0 && is_still_there(layout_, self_, known.identity)) {
+    known.epoch = epoch_;
+    return known.entry;
+  }
+  Sighting sighting;
+  if (!look_at(method, sighting)) {
     known = {};
     return known.entry;
   }
-  const bool is_same = known.entry.id != 0 && known.const_method == identity.const_method &&
-                       known.name_symbol == identity.name && known.class_symbol == identity.class_name;
-  if (!is_same) known = read(identity);
+  if (known.entry.id == 0 || known.identity != sighting.identity) known = read(sighting);
   known.epoch = epoch_;
   return known.entry;
 }
@@ -62,9 +45,9 @@ const MethodTable::Entry& MethodTable::logged(std::uint64_t place) {
   const auto [entry, is_new] = logged_.try_emplace(place);
   const auto noted = log_.at(place);
   if (!is_new || !noted) return entry->second;
-  Identity identity;
+  Sighting sighting;
   Known known;
-  if (identify(noted->method, identity)) known = read(identity);
+  if (look_at(noted->method, sighting)) known = read(sighting);
   const std::uint32_t id = methods_.id_of({.class_name = std::string(noted->class_name),
                                            .source_file = std::string(noted->source_file),
                                            .name = std::string(noted->name),
@@ -80,55 +63,46 @@ const MethodTable::Entry& MethodTable::logged(std::uint64_t place) {
 }
 
 // Each read is a system call, so structs are read whole.
-bool MethodTable::identify(std::uint64_t method, Identity& identity) const {
+bool MethodTable::look_at(std::uint64_t method, Sighting& sighting) const {
   if (method % 8 != 0) return false;
-  const auto const_method = read_value<std::uint64_t>(method + layout_.method_const);
-  if (!const_method || *const_method % 8 != 0) return false;
-  std::uint8_t header[kLargestStruct];
-  if (!read_memory(*const_method, header, layout_.const_size)) return false;
-  const auto pool = load<std::uint64_t>(header + layout_.const_pool);
-  const auto name_index = load<std::uint16_t>(header + layout_.const_name);
-  const auto signature_index = load<std::uint16_t>(header + layout_.const_signature);
-  identity.code_size = load<std::uint16_t>(header + layout_.const_code_size);
-  identity.has_lines = (load<std::uint16_t>(header + layout_.const_flags) & layout_.const_has_lines) != 0;
-  if (pool % 8 != 0 || !read_memory(pool, header, layout_.pool_size)) return false;
-  const auto length = load<std::int32_t>(header + layout_.pool_length);
-  const auto klass = load<std::uint64_t>(header + layout_.pool_holder);
-  identity.source_file_index = load<std::uint16_t>(header + layout_.pool_source_file);
-  if (name_index >= length || signature_index >= length || klass % 8 != 0) return false;
-  const auto class_name = read_value<std::uint64_t>(klass + layout_.klass_name);
-  if (!class_name) return false;
+  MethodIdentity& identity = sighting.identity;
   identity.method = method;
-  identity.const_method = *const_method;
-  identity.pool = pool;
-  identity.name = pool_entry(pool, name_index);
-  identity.signature = pool_entry(pool, signature_index);
-  identity.class_name = *class_name;
-  return true;
+  identity.const_method = read_value<std::uint64_t>(method + layout_.method_const).value_or(0);
+  std::uint8_t bytes[kLargestStruct];
+  if (identity.const_method % 8 != 0 || !read_memory(identity.const_method, bytes, layout_.const_size)) return false;
+  identity.take_const_method(layout_, bytes);
+  sighting.code_size = field<std::uint16_t>(bytes, layout_.const_code_size);
+  sighting.has_lines = (field<std::uint16_t>(bytes, layout_.const_flags) & layout_.const_has_lines) != 0;
+  if (identity.pool % 8 != 0 || !read_memory(identity.pool, bytes, layout_.pool_size)) return false;
+  const std::uint64_t length = field<std::uint32_t>(bytes, layout_.pool_length);
+  identity.holder = field<std::uint64_t>(bytes, layout_.pool_holder);
+  sighting.source_file_index = field<std::uint16_t>(bytes, layout_.pool_source_file);
+  if (identity.indices >> 16 >= length || (identity.indices & 0xffff) >= length || identity.holder % 8 != 0)
+    return false;
+  identity.name = read_value<std::uint64_t>(identity.name_entry(layout_)).value_or(0);
+  identity.descriptor = read_value<std::uint64_t>(identity.descriptor_entry(layout_)).value_or(0);
+  identity.class_name = read_value<std::uint64_t>(identity.holder + layout_.klass_name).value_or(0);
+  return identity.class_name != 0;
 }
 
-std::uint64_t MethodTable::pool_entry(std::uint64_t pool, std::uint16_t index) const {
-  return read_value<std::uint64_t>(pool + layout_.pool_size + std::uint64_t{index} * 8).value_or(0);
-}
-
-MethodTable::Known MethodTable::read(const Identity& identity) const {
+MethodTable::Known MethodTable::read(const Sighting& sighting) const {
+  const MethodIdentity& identity = sighting.identity;
   MethodName name{.class_name = read_symbol(layout_, identity.class_name),
                   .source_file = "",
                   .name = read_symbol(layout_, identity.name),
-                  .descriptor = read_symbol(layout_, identity.signature)};
+                  .descriptor = read_symbol(layout_, identity.descriptor)};
   if (name.name.empty() || name.class_name.empty() || !name.descriptor.starts_with('(')) return {};
-  if (identity.source_file_index != 0) {
-    name.source_file = read_symbol(layout_, pool_entry(identity.pool, identity.source_file_index));
+  if (sighting.source_file_index != 0) {
+    const std::uint64_t entry = identity.entry(layout_, sighting.source_file_index);
+    name.source_file = read_symbol(layout_, read_value<std::uint64_t>(entry).value_or(0));
   }
   // The low 16 bits are the flags of the class file in every version.
   name.access_flags = read_value<std::uint16_t>(identity.method + layout_.method_access_flags).value_or(0);
   Known known{.entry = {.id = 0,
                         .code = identity.const_method + layout_.const_size,
-                        .code_size = identity.code_size,
-                        .lines = read_lines(identity)},
-              .const_method = identity.const_method,
-              .name_symbol = identity.name,
-              .class_symbol = identity.class_name};
+                        .code_size = sighting.code_size,
+                        .lines = read_lines(sighting)},
+              .identity = identity};
   if (!known.entry.lines.empty()) name.first_line = known.entry.lines.front().line;
   known.entry.id = methods_.id_of(name);
   return known;
@@ -136,11 +110,11 @@ MethodTable::Known MethodTable::read(const Identity& identity) const {
 
 // constMethod.hpp: behind the bytecodes, pairs of differences. One byte for small ones: 5 bits of bci, 3 bits of line;
 // 0xff announces two signed numbers; 0 ends the table.
-std::vector<MethodTable::Line> MethodTable::read_lines(const Identity& identity) const {
+std::vector<MethodTable::Line> MethodTable::read_lines(const Sighting& sighting) const {
   std::vector<Line> lines;
-  if (!identity.has_lines) return lines;
-  std::vector<std::uint8_t> bytes(std::min<std::size_t>(std::size_t{identity.code_size} * 6 + 64, 1 << 16));
-  const std::uint64_t table = identity.const_method + layout_.const_size + identity.code_size;
+  if (!sighting.has_lines) return lines;
+  std::vector<std::uint8_t> bytes(std::min<std::size_t>(std::size_t{sighting.code_size} * 6 + 64, 1 << 16));
+  const std::uint64_t table = sighting.identity.const_method + layout_.const_size + sighting.code_size;
   // The table ends somewhere in there; the memory may end before.
   while (!bytes.empty() && !read_memory(table, bytes.data(), bytes.size())) bytes.resize(bytes.size() / 2);
   Unsigned5Reader reader(bytes, layout_.unsigned5_excludes_zero);
@@ -162,7 +136,7 @@ std::vector<MethodTable::Line> MethodTable::read_lines(const Identity& identity)
       bci += *next >> 3;
       line += *next & 7;
     }
-    if (bci < 0 || bci >= identity.code_size || line < 0 || line > 0xffff) break;
+    if (bci < 0 || bci >= sighting.code_size || line < 0 || line > 0xffff) break;
     lines.push_back({.bci = static_cast<std::uint16_t>(bci), .line = static_cast<std::uint16_t>(line)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.bci < b.bci; });

@@ -4,6 +4,8 @@
 // mean something else, so each is looked at again before it is believed.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -42,25 +44,23 @@ class MethodTable {
   // Classes were unloaded or changed.
   void doubt() { ++epoch_; }
 
-  [[nodiscard]] std::uint64_t memory_bytes() const { return (entries_.size() + logged_.size()) * 160; }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return entries_.size() * 192 + logged_.size() * 160; }
 
  private:
   struct Known {
     Entry entry;
-    std::uint64_t const_method = 0;
-    std::uint64_t name_symbol = 0;
-    std::uint64_t class_symbol = 0;
+    MethodIdentity identity{};
     std::uint32_t epoch = 0;
   };
-  struct Identity;
-  bool identify(std::uint64_t method, Identity& identity) const;
-  Known read(const Identity& identity) const;
-  [[nodiscard]] std::uint64_t pool_entry(std::uint64_t pool, std::uint16_t index) const;
-  [[nodiscard]] std::vector<Line> read_lines(const Identity& identity) const;
+  struct Sighting;
+  bool look_at(std::uint64_t method, Sighting& sighting) const;
+  Known read(const Sighting& sighting) const;
+  [[nodiscard]] std::vector<Line> read_lines(const Sighting& sighting) const;
 
   const Layout layout_;
   const MethodLog& log_;
   SampledMethods& methods_;
+  const pid_t self_ = getpid();
   std::unordered_map<std::uint64_t, Known> entries_;
   std::unordered_map<std::uint64_t, Entry> logged_;  // by place in the log
   std::uint32_t epoch_ = 0;

@@ -22,7 +22,8 @@ bool read_memory(std::uint64_t address, void* out, std::size_t size) {
   if (address < 4096) return false;
   const iovec local{.iov_base = out, .iov_len = size};
   const iovec remote{.iov_base = reinterpret_cast<void*>(address), .iov_len = size};
-  const ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+  static const pid_t self = getpid();  // a child that was forked has no threads of ours
+  const ssize_t got = process_vm_readv(self, &local, 1, &remote, 1, 0);
   if (got == static_cast<ssize_t>(size)) return true;
   return got < 0 && errno != EFAULT && read_from_file(address, out, size);
 }
