@@ -2,11 +2,14 @@
 // An agent that writes a line for each method of each loaded class, its name and its bytecode as the JVM has it, and
 // for each class one with "pool", its name and the size of its constant pool, into the file that is its argument:
 //   jcmd PID JVMTI.agent_load /path/libbytecode_dump.so /path/out
+// With "pools:/path/out" it leaves methods alone. Whoever asks for one has the JVM keep a table of the class's
+// jmethodIDs, which JDK 25 enlarges with each change of the class and never makes smaller.
 #include <jni.h>
 #include <jvmti.h>
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -26,10 +29,16 @@ void dump_method(jvmtiEnv* jvmti, const std::string& class_name, jmethodID metho
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(descriptor));
 }
 
-void dump_class(jvmtiEnv* jvmti, jclass cls, std::FILE* out) {
-  char* signature = nullptr;
+void dump_methods(jvmtiEnv* jvmti, jclass cls, const std::string& class_name, std::FILE* out) {
   jint count = 0;
   jmethodID* methods = nullptr;
+  if (jvmti->GetClassMethods(cls, &count, &methods) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) dump_method(jvmti, class_name, methods[i], out);
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(methods));
+}
+
+void dump_class(jvmtiEnv* jvmti, jclass cls, bool with_methods, std::FILE* out) {
+  char* signature = nullptr;
   if (jvmti->GetClassSignature(cls, &signature, nullptr) != JVMTI_ERROR_NONE) return;
   jint entries = 0;
   jint pool_size = 0;
@@ -38,10 +47,7 @@ void dump_class(jvmtiEnv* jvmti, jclass cls, std::FILE* out) {
     std::fprintf(out, "pool %s %d\n", signature, entries);
     jvmti->Deallocate(pool);
   }
-  if (jvmti->GetClassMethods(cls, &count, &methods) == JVMTI_ERROR_NONE) {
-    for (jint i = 0; i < count; ++i) dump_method(jvmti, signature, methods[i], out);
-    jvmti->Deallocate(reinterpret_cast<unsigned char*>(methods));
-  }
+  if (with_methods) dump_methods(jvmti, cls, signature, out);
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
 }
 
@@ -52,7 +58,9 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void
   jvmtiCapabilities wanted{};
   wanted.can_get_bytecodes = 1;
   wanted.can_get_constant_pool = 1;
-  std::FILE* out = std::fopen(options, "w");
+  constexpr std::string_view kPools = "pools:";
+  const bool with_methods = !std::string_view(options).starts_with(kPools);
+  std::FILE* out = std::fopen(with_methods ? options : options + kPools.size(), "w");
   if (out == nullptr || vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK ||
       jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
     return JNI_ERR;
@@ -60,7 +68,7 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void
   jint count = 0;
   jclass* classes = nullptr;
   if (jvmti->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return JNI_ERR;
-  for (jint i = 0; i < count; ++i) dump_class(jvmti, classes[i], out);
+  for (jint i = 0; i < count; ++i) dump_class(jvmti, classes[i], with_methods, out);
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(classes));
   jvmti->DisposeEnvironment();
   std::fclose(out);

@@ -60,10 +60,10 @@ def samples_in(recording):
         return 0
 
 
-def dump(case, program, name):
+def dump(case, program, name, what=""):
     """[words of a line of bytecode_dump.cc]"""
     out = case.folder / name
-    program.jcmd("JVMTI.agent_load", case.arguments.dump, out)
+    program.jcmd("JVMTI.agent_load", case.arguments.dump, f"{what}{out}")
     return [line.split() for line in out.read_text().splitlines()]
 
 

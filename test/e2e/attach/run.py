@@ -26,7 +26,7 @@ from case import Case, Skipped  # noqa: E402
 from counting import bytecode, contexts, counts, removal  # noqa: E402
 from ends import host_killed, jvm_ends, jvm_killed  # noqa: E402
 from live import first_numbers, switching, top  # noqa: E402
-from memory import cycles  # noqa: E402
+from memory import cycles, cycles_without_wrappers  # noqa: E402
 from recordings import ROOT, Failed, execute  # noqa: E402
 from subgraphs import handles, subgraph  # noqa: E402
 from workloads import throughput, workloads  # noqa: E402
@@ -40,6 +40,7 @@ CASES = {
     "subgraph": subgraph,
     "handles": handles,
     "cycles": cycles,
+    "cycles-no-wrappers": cycles_without_wrappers,
     "switching": switching,
     "host-killed": host_killed,
     "jvm-killed": jvm_killed,
@@ -52,7 +53,7 @@ CASES = {
     "workloads": workloads,
     "throughput": throughput,
 }
-NOT_QUICK = ("workloads", "throughput")
+NOT_QUICK = ("cycles-no-wrappers", "workloads", "throughput")
 
 
 def run_case(arguments, jdk, name):

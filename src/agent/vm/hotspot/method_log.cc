@@ -17,7 +17,6 @@ bool is_address(std::uint64_t word) SIGNAL_SAFE { return word % 8 == 0 && word >
 
 // A method as a handler found it.
 struct MethodLog::Sighting {
-  MethodIdentity identity;
   Record record;
   std::uint64_t texts[kTexts];  // addresses
 };
@@ -49,7 +48,7 @@ std::uint64_t MethodLog::place_of(std::uint64_t method, std::uint64_t bcp) SIGNA
   Sighting sighting{};
   if (memory_ == nullptr || !look_at(method, bcp, sighting)) return 0;
   const std::uint64_t place = append(sighting);
-  if (place != 0) remember({.identity = sighting.identity, .place = place, .epoch = epoch});
+  if (place != 0) remember({.identity = sighting.record.identity, .place = place, .epoch = epoch});
   return place;
 }
 
@@ -97,8 +96,8 @@ bool MethodLog::is_same(const MethodIdentity& identity) const SIGNAL_SAFE {
 
 // From the method to its names, one system call for each step.
 bool MethodLog::look_at(std::uint64_t method, std::uint64_t bcp, Sighting& sighting) const SIGNAL_SAFE {
-  MethodIdentity& identity = sighting.identity;
   Record& record = sighting.record;
+  MethodIdentity& identity = record.identity;
   std::uint8_t bytes[kLargestStruct];
   MemoryPieces method_pieces;
   method_pieces.add(method + layout_.method_const, identity.const_method);
@@ -108,11 +107,12 @@ bool MethodLog::look_at(std::uint64_t method, std::uint64_t bcp, Sighting& sight
   MemoryPieces const_pieces;
   const_pieces.add(identity.const_method, bytes, layout_.const_size);
   if (!const_pieces.read(self_)) return false;
-  identity.method = record.method = method;
+  identity.method = method;
   identity.take_const_method(layout_, bytes);
-  record.code = identity.const_method + layout_.const_size;
   record.code_size = field<std::uint16_t>(bytes, layout_.const_code_size);
-  if (bcp != 0 && (bcp < record.code || bcp >= record.code + record.code_size)) return false;
+  record.has_lines = field<std::uint16_t>(bytes, layout_.const_flags) & layout_.const_has_lines;
+  const std::uint64_t code = identity.const_method + layout_.const_size;
+  if (bcp != 0 && (bcp < code || bcp >= code + record.code_size)) return false;
 
   MemoryPieces pool_pieces;
   pool_pieces.add(identity.pool, bytes, layout_.pool_size);
@@ -162,9 +162,10 @@ std::optional<MethodLog::Method> MethodLog::at(std::uint64_t place) const {
   Record record;
   std::memcpy(&record, memory_ + place, sizeof record);
   const char* text = reinterpret_cast<const char*>(memory_ + place + sizeof record);
-  Method method{.method = record.method,
-                .code = record.code,
+  Method method{.identity = record.identity,
+                .code = record.identity.const_method + layout_.const_size,
                 .code_size = record.code_size,
+                .has_lines = record.has_lines != 0,
                 .access_flags = record.access_flags,
                 .class_name = {},
                 .name = {},

@@ -57,9 +57,10 @@ class MethodLog {
 
   // [agent] What was noted at a place that a sample has.
   struct Method {
-    std::uint64_t method;
+    MethodIdentity identity;
     std::uint64_t code;  // address of the first bytecode
     std::uint16_t code_size;
+    bool has_lines;
     std::uint16_t access_flags;
     std::string_view class_name;
     std::string_view name;
@@ -87,12 +88,11 @@ class MethodLog {
     std::atomic<std::uint64_t> words[kWords + 2] = {};
   };
   struct Record {
-    std::uint64_t method;
-    std::uint64_t code;
+    MethodIdentity identity;
     std::uint16_t code_size;
     std::uint16_t access_flags;
     std::uint16_t lengths[kTexts];  // of the texts that follow
-    std::uint32_t reserved;
+    std::uint32_t has_lines;
   };
   struct Sighting;
 

@@ -45,20 +45,19 @@ const MethodTable::Entry& MethodTable::logged(std::uint64_t place) {
   const auto [entry, is_new] = logged_.try_emplace(place);
   const auto noted = log_.at(place);
   if (!is_new || !noted) return entry->second;
-  Sighting sighting;
-  Known known;
-  if (look_at(noted->method, sighting)) known = read(sighting);
-  const std::uint32_t id = methods_.id_of({.class_name = std::string(noted->class_name),
-                                           .source_file = std::string(noted->source_file),
-                                           .name = std::string(noted->name),
-                                           .descriptor = std::string(noted->descriptor),
-                                           .access_flags = noted->access_flags});
+  MethodName name{.class_name = std::string(noted->class_name),
+                  .source_file = std::string(noted->source_file),
+                  .name = std::string(noted->name),
+                  .descriptor = std::string(noted->descriptor),
+                  .access_flags = noted->access_flags};
   // The address may be that of another method by now.
-  if (known.entry.id == id && known.entry.code == noted->code) {
-    entry->second = std::move(known.entry);
-  } else {
-    entry->second = {.id = id, .code = noted->code, .code_size = noted->code_size, .lines = {}};
+  std::vector<Line> lines;
+  if (noted->has_lines && is_still_there(layout_, self_, noted->identity)) {
+    lines = read_lines(noted->identity.const_method, noted->code_size);
   }
+  if (!lines.empty()) name.first_line = lines.front().line;
+  entry->second = {
+      .id = methods_.id_of(name), .code = noted->code, .code_size = noted->code_size, .lines = std::move(lines)};
   return entry->second;
 }
 
@@ -101,8 +100,9 @@ MethodTable::Known MethodTable::read(const Sighting& sighting) const {
   Known known{.entry = {.id = 0,
                         .code = identity.const_method + layout_.const_size,
                         .code_size = sighting.code_size,
-                        .lines = read_lines(sighting)},
+                        .lines = {}},
               .identity = identity};
+  if (sighting.has_lines) known.entry.lines = read_lines(identity.const_method, sighting.code_size);
   if (!known.entry.lines.empty()) name.first_line = known.entry.lines.front().line;
   known.entry.id = methods_.id_of(name);
   return known;
@@ -110,11 +110,10 @@ MethodTable::Known MethodTable::read(const Sighting& sighting) const {
 
 // constMethod.hpp: behind the bytecodes, pairs of differences. One byte for small ones: 5 bits of bci, 3 bits of line;
 // 0xff announces two signed numbers; 0 ends the table.
-std::vector<MethodTable::Line> MethodTable::read_lines(const Sighting& sighting) const {
+std::vector<MethodTable::Line> MethodTable::read_lines(std::uint64_t const_method, std::uint16_t code_size) const {
   std::vector<Line> lines;
-  if (!sighting.has_lines) return lines;
-  std::vector<std::uint8_t> bytes(std::min<std::size_t>(std::size_t{sighting.code_size} * 6 + 64, 1 << 16));
-  const std::uint64_t table = sighting.identity.const_method + layout_.const_size + sighting.code_size;
+  std::vector<std::uint8_t> bytes(std::min<std::size_t>(std::size_t{code_size} * 6 + 64, 1 << 16));
+  const std::uint64_t table = const_method + layout_.const_size + code_size;
   // The table ends somewhere in there; the memory may end before.
   while (!bytes.empty() && !read_memory(table, bytes.data(), bytes.size())) bytes.resize(bytes.size() / 2);
   Unsigned5Reader reader(bytes, layout_.unsigned5_excludes_zero);
@@ -136,7 +135,7 @@ std::vector<MethodTable::Line> MethodTable::read_lines(const Sighting& sighting)
       bci += *next >> 3;
       line += *next & 7;
     }
-    if (bci < 0 || bci >= sighting.code_size || line < 0 || line > 0xffff) break;
+    if (bci < 0 || bci >= code_size || line < 0 || line > 0xffff) break;
     lines.push_back({.bci = static_cast<std::uint16_t>(bci), .line = static_cast<std::uint16_t>(line)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.bci < b.bci; });

@@ -55,7 +55,7 @@ class MethodTable {
   struct Sighting;
   bool look_at(std::uint64_t method, Sighting& sighting) const;
   Known read(const Sighting& sighting) const;
-  [[nodiscard]] std::vector<Line> read_lines(const Sighting& sighting) const;
+  [[nodiscard]] std::vector<Line> read_lines(std::uint64_t const_method, std::uint16_t code_size) const;
 
   const Layout layout_;
   const MethodLog& log_;
