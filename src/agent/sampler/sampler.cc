@@ -135,11 +135,12 @@ void Sampler::decode_until_stopped() {
   // An interval of 0 is none: less one it is the longest of all.
   const std::uint64_t interval = std::min(options_.cpu_interval_ns - 1, options_.wall_interval_ns - 1) + 1;
   // A ring holds thousands of samples, or dozens of deep stacks and copies of native ones. The more samples at once,
-  // the more of what decoding needs is in the processor's caches already.
+  // the more of what decoding needs is in the processor's caches already; but a collection waits until what there is
+  // has been decoded.
   const bool has_copies = jvm_.native != nullptr;
   const std::uint64_t least = has_copies ? kSoon : 20 * kMillisecond;
   const std::uint64_t most = has_copies ? 50 * kMillisecond : 200 * kMillisecond;
-  const std::uint64_t period = std::clamp(interval * 20, least, most);
+  const std::uint64_t period = std::clamp(interval * 50, least, most);
   std::uint64_t internal_threads_at = 0;
   std::uint64_t fullest = 0;
   do {
