@@ -71,6 +71,8 @@ def events(_, process, interval, file):
     attributes = struct.pack("IIQQQQQ", 1, 112, 0, period, 0, 0, 1 << 1).ljust(112, b"\0")
     descriptors = [LIBC.syscall(SYS_PERF_EVENT_OPEN, attributes, int(thread.name), -1, -1, 0)
                    for thread in pathlib.Path(f"/proc/{process.pid}/task").iterdir()]
+    if max(descriptors) < 0:
+        sys.exit(f"perf_event_open: {os.strerror(ctypes.get_errno())}")
     pathlib.Path(file).touch()
     yield
     for descriptor in descriptors:
