@@ -29,12 +29,17 @@ def wait_for_cpu(process, seconds):
         time.sleep(0.1)
 
 
+def compile_program(arguments, name):
+    """The folder of its classes; one of test/apps/sampler."""
+    classes = arguments.work / "classes"
+    subprocess.run([f"{arguments.jdk}/bin/javac", "--release", "17", "-nowarn", "-d", classes, ROOT / f"test/apps/sampler/{name}.java"], check=True)
+    return classes
+
+
 def command_of(arguments, workload, options, environment):
     """The workload's, or that of a program of test/apps/sampler: app.Steady."""
     if workload.startswith("app."):
-        classes = arguments.work / "classes"
-        source = ROOT / f"test/apps/sampler/{workload.removeprefix('app.')}.java"
-        subprocess.run([f"{arguments.jdk}/bin/javac", "--release", "17", "-nowarn", "-d", classes, source], check=True)
+        classes = compile_program(arguments, workload.removeprefix("app."))
         return [f"{arguments.jdk}/bin/java", *options, "-cp", str(classes), workload]
     printed = subprocess.run(["bash", str(arguments.workloads_folder / "run.sh"), workload, arguments.size, *options],
                              env=dict(environment, WL_PRINT="1"), capture_output=True, text=True, check=True).stdout
