@@ -76,7 +76,10 @@ struct SamplingInfo {
   std::uint64_t memory_bytes;    // of the agent, without the arena
   std::uint64_t purges;          // twice how often cold contexts were purged; odd while it is being done
   std::uint64_t hot;             // address of the HotTables; 0 if there are none
-  std::uint64_t reserved[4];
+  // Of the signals that CPU samples came by, the squares of how many samples each stands for, added up: as many as
+  // cpu_samples unless thread timers merged what came between two ticks of the kernel.
+  std::uint64_t cpu_counts_squared;
+  std::uint64_t reserved[3];
 };
 
 // Modes subgraph and region: what was instrumented, what that cost, and what measuring costs. All zero: neither.

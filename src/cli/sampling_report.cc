@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -36,6 +37,19 @@ double samples_per_cpu_second(const TimeSampling& s) {
   return s.thread_cpu_ns == 0 ? 0 : static_cast<double>(s.cpu_samples) * 1e9 / static_cast<double>(s.thread_cpu_ns);
 }
 
+// 1, or less where signals stand for more than one sample.
+double independent_share(const TimeSampling& s) {
+  if (s.cpu_samples == 0) return 1;
+  return profile::independent_samples(s.cpu_samples, s.cpu_counts_squared) / static_cast<double>(s.cpu_samples);
+}
+
+// Where it matters: ", as good as 103 independent ones".
+std::string independent_text(const TimeSampling& s) {
+  if (independent_share(s) > 0.9) return "";
+  return fmt::format(", as good as {} independent ones",
+                     grouped(std::llround(profile::independent_samples(s.cpu_samples, s.cpu_counts_squared))));
+}
+
 double failed_percent(const TimeSampling& s) {
   const std::uint64_t all = s.cpu_samples + s.wall_samples;
   return all == 0 ? 0 : 100.0 * static_cast<double>(s.failed_samples) / static_cast<double>(all);
@@ -49,11 +63,12 @@ std::string amount_text(Metric metric, std::uint64_t value) {
 
 Interval confidence_of(const Profile& profile, Metric metric, std::uint64_t part, std::uint64_t whole) {
   const TimeSampling& s = profile.recording.time_sampling;
+  const bool is_cpu = metric == Metric::kCpuNs || (metric == Metric::kSamples && !profile.recording.sampling.is_on());
   const std::uint64_t interval = metric == Metric::kCpuNs    ? s.cpu_interval_ns
                                  : metric == Metric::kWallNs ? s.wall_interval_ns
                                                              : 1;
-  return profile::wilson_interval(part / std::max<std::uint64_t>(interval, 1),
-                                  whole / std::max<std::uint64_t>(interval, 1));
+  const double scale = (is_cpu ? independent_share(s) : 1) / static_cast<double>(std::max<std::uint64_t>(interval, 1));
+  return profile::wilson_interval(static_cast<double>(part) * scale, static_cast<double>(whole) * scale);
 }
 
 std::string confidence_text(const Interval& interval) {
@@ -65,9 +80,9 @@ std::string sampling_lines(const Profile& profile) {
   if (!s.is_on()) return "";
   std::string text;
   if (s.cpu_interval_ns != 0) {
-    text += fmt::format("Sampled   {} CPU samples, one each {} asked for; {:.0f} per CPU second ({})\n",
+    text += fmt::format("Sampled   {} CPU samples, one each {} asked for; {:.0f} per CPU second ({}){}\n",
                         grouped(s.cpu_samples), time_text(s.cpu_interval_ns), samples_per_cpu_second(s),
-                        clock_text(s.cpu_clock));
+                        clock_text(s.cpu_clock), independent_text(s));
   }
   if (s.wall_interval_ns != 0) {
     text += fmt::format("Sampled   {} wall-clock samples, each thread every {}\n", grouped(s.wall_samples),
@@ -88,6 +103,7 @@ nlohmann::ordered_json sampling_json(const Profile& profile) {
           {"cpu_clock", s.cpu_clock},
           {"walker", s.walker},
           {"cpu_samples", s.cpu_samples},
+          {"independent_cpu_samples", profile::independent_samples(s.cpu_samples, s.cpu_counts_squared)},
           {"wall_samples", s.wall_samples},
           {"failed_samples", s.failed_samples},
           {"samples_per_cpu_second", samples_per_cpu_second(s)},

@@ -16,6 +16,10 @@ struct Interval {
 inline constexpr double kSure = 2.575829;  // 99 % of a normal distribution lie within so many standard deviations
 
 // `part` of `whole` samples; [0, 1] of none.
-Interval wilson_interval(std::uint64_t part, std::uint64_t whole, double z = kSure);
+Interval wilson_interval(double part, double whole, double z = kSure);
+
+// How many samples that stand for one each tell as much as `samples` do, whose counts squared add up to
+// `counts_squared` (Kish's effective size of a sample). 0 counts squared: nobody knows, as many.
+double independent_samples(std::uint64_t samples, std::uint64_t counts_squared);
 
 }  // namespace sonde::profile

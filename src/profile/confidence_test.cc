@@ -32,5 +32,17 @@ TEST(WilsonInterval, StaysWithinZeroAndOne) {
   EXPECT_EQ(wilson_interval(5, 5).high, 1);
 }
 
+TEST(IndependentSamples, AreAsManyAsSignalsThatStandForEquallyMany) {
+  EXPECT_EQ(independent_samples(1000, 1000), 1000) << "a thousand signals";
+  EXPECT_EQ(independent_samples(1000, 100 * 10 * 10), 100) << "a hundred signals, each for ten samples";
+}
+
+TEST(IndependentSamples, AreFewerIfSomeSignalsStandForMany) {
+  // Ninety signals for one sample each, one for ten.
+  EXPECT_EQ(independent_samples(100, 90 + 100), 100 * 100 / 190.0);
+}
+
+TEST(IndependentSamples, OfARecordingThatDoesNotTellAreAllOfThem) { EXPECT_EQ(independent_samples(1000, 0), 1000); }
+
 }  // namespace
 }  // namespace sonde::profile

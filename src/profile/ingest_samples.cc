@@ -71,6 +71,7 @@ TimeSampling sampling_of(const arena::SamplingInfo& info) {
           .cpu_clock = clock_name(info.cpu_clock),
           .walker = walker_name(info.walker),
           .cpu_samples = info.cpu_samples,
+          .cpu_counts_squared = info.cpu_counts_squared,
           .wall_samples = info.wall_samples,
           .failed_samples = info.failed_samples,
           .thread_cpu_ns = info.thread_cpu_ns,

@@ -39,6 +39,7 @@ struct TimeSampling {
   std::string cpu_clock;  // "perf", "perf-user", "perf-trap", "perf-user-trap", "thread-timer"
   std::string walker;     // "vmstructs", "asyncgetcalltrace"
   std::uint64_t cpu_samples = 0;
+  std::uint64_t cpu_counts_squared = 0;  // 0: not known
   std::uint64_t wall_samples = 0;
   std::uint64_t failed_samples = 0;
   std::uint64_t thread_cpu_ns = 0;  // of the threads that were sampled

@@ -25,6 +25,7 @@ auto sampling_numbers(Sampling& s) {
       std::pair{std::string_view("sampling_cpu_interval_ns"), &s.cpu_interval_ns},
       std::pair{std::string_view("sampling_wall_interval_ns"), &s.wall_interval_ns},
       std::pair{std::string_view("sampling_cpu_samples"), &s.cpu_samples},
+      std::pair{std::string_view("sampling_cpu_counts_squared"), &s.cpu_counts_squared},
       std::pair{std::string_view("sampling_wall_samples"), &s.wall_samples},
       std::pair{std::string_view("sampling_failed_samples"), &s.failed_samples},
       std::pair{std::string_view("sampling_thread_cpu_ns"), &s.thread_cpu_ns},

@@ -91,6 +91,7 @@ void Sampler::add(ThreadSlot& slot, const RawSample& sample) {
   if (state == ThreadState::kParked && sample.kind == SampleKind::kWall && !is_virtual) add_blocker(slot);
   const std::uint32_t tree = tree_of(slot, sample, state, is_virtual);
   (sample.kind == SampleKind::kCpu ? info.cpu_samples : info.wall_samples) += sample.count;
+  if (sample.kind == SampleKind::kCpu) info.cpu_counts_squared += std::uint64_t{sample.count} * sample.count;
   if (tree == 0) return arena_.count(Counter::kSamplesWithoutContext, sample.count);
   const std::uint32_t purges = trees_.purges();
   arena::SampleNode* node = trees_.add(tree, frames_, slot.path, sample.count, sample.weight_ns);

@@ -8,15 +8,17 @@ import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.zip.Deflater;
 
 /**
  * Shares SECONDS THREADS DEPTH [native|kernel|garbage]: each thread burns so much CPU time in four methods, 10, 20, 30 and 40 percent of it, below
- * DEPTH frames of a recursion. The unit of work is the same everywhere, a multiplication, a piece of data that native
+ * DEPTH frames of a recursion. Rounds are of random length, so that they are not in step with what interrupts them at regular times, as the
+ * kernel's tick does. The unit of work is the same everywhere, a multiplication, a piece of data that native
  * code compresses or that the kernel fills with zeros, or objects that the collector has to copy or to drop, so the shares are known by construction.
  */
 public final class Shares {
-  private static final int UNIT = 2_000;
+  private static final int UNIT = 500;
   private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
   private Shares() {}
@@ -88,20 +90,20 @@ public final class Shares {
     return x;
   }
 
-  static long ten(long x) {
-    return work(x, 10) + 1;
+  static long ten(long x, int length) {
+    return work(x, 10 * length) + 1;
   }
 
-  static long twenty(long x) {
-    return work(x, 20) + 2;
+  static long twenty(long x, int length) {
+    return work(x, 20 * length) + 2;
   }
 
-  static long thirty(long x) {
-    return work(x, 30) + 3;
+  static long thirty(long x, int length) {
+    return work(x, 30 * length) + 3;
   }
 
-  static long forty(long x) {
-    return work(x, 40) + 4;
+  static long forty(long x, int length) {
+    return work(x, 40 * length) + 4;
   }
 
   /** What happens only once, loading of classes and most of the compilation, is none of the four methods' time. */
@@ -112,8 +114,12 @@ public final class Shares {
 
   /** CPU time and not time: on a busy machine there are as many samples as on an idle one. */
   static long burn(long cpuNs) {
+    final ThreadLocalRandom random = ThreadLocalRandom.current();
     long x = warmUp(1);
-    while (CLOCK.getCurrentThreadCpuTime() < cpuNs) x = forty(thirty(twenty(ten(x))));
+    while (CLOCK.getCurrentThreadCpuTime() < cpuNs) {
+      final int length = 1 + random.nextInt(8);
+      x = forty(thirty(twenty(ten(x, length), length), length), length);
+    }
     return x;
   }
 

@@ -93,19 +93,22 @@ def methods(report, key="total", value="samples"):
     return sums
 
 
-def check_shares(case, recording, slack=0):
+def check_shares(case, recording):
     sums = methods(recording.report("--metric", "samples"))
+    sampling = recording.status()["time_sampling"]
+    # A signal of a timer stands for all samples since the kernel's last tick.
+    independent = sampling["independent_cpu_samples"] / sampling["cpu_samples"]
     whole = sum(sums.get(f"Shares.{name}", 0) for name in SHARES)
     case.check(f"only {whole} samples in the methods that burn", whole >= 100)
     for name, percent in SHARES.items():
         part = sums.get(f"Shares.{name}", 0)
-        low, high = wilson(part, max(1, whole))
-        case.check(f"{name}: {part} of {whole} samples are not {percent} %", low - slack <= percent / 100 <= high + slack)
+        low, high = wilson(part * independent, max(1, whole * independent))
+        case.check(f"{name}: {part} of {whole} samples are not {percent} %", low <= percent / 100 <= high)
 
 
-def shares(case, threads, depth, jvm=(), options=(), complete=0.5, slack=0):
+def shares(case, threads, depth, jvm=(), options=(), complete=0.5):
     recording = case.run("cpu:1ms", "Shares", (1 if case.quick else 6) if threads < 4 else 0.5, threads, depth, jvm=jvm, options=options)
-    check_shares(case, recording, slack)
+    check_shares(case, recording)
     case.check_complete(recording.status(), complete)
     return recording
 
@@ -318,9 +321,11 @@ def events_of_child(pid):
 
 def case_timer(case):
     """Where perf events are not permitted."""
-    # The timer fires at the kernel's tick, at which the scheduler switches threads, too: shares are off by that.
-    recording = shares(case, 2, 5, options=["--clock", "timer"], slack=0.08)
+    recording = shares(case, 2, 5, options=["--clock", "timer"])
     sampling = recording.status()["time_sampling"]
+    independent = sampling["independent_cpu_samples"]
+    case.note += f" as good as {independent:.0f} independent ones;"
+    case.check(f"{independent} of {sampling['cpu_samples']} are independent", 10 < independent < sampling["cpu_samples"])
     case.check("clock", sampling["cpu_clock"] == "thread-timer")
     rate = sampling["samples_per_cpu_second"]
     case.check(f"{rate:.0f} samples per CPU second, each with its overruns", 500 <= rate <= 1100)
