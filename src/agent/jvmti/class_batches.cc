@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "agent/vm/hotspot/late_compilation.h"
 #include "agent/vm/hotspot/perf_counters.h"
 #include "base/clock.h"
 
@@ -55,6 +56,7 @@ std::uint64_t retransform_loaded(jvmtiEnv* jvmti, JNIEnv* jni, const IsWanted& i
   jint count = 0;
   jclass* loaded = nullptr;
   if (jvmti->GetLoadedClasses(&count, &loaded) != JVMTI_ERROR_NONE) return 0;
+  const hotspot::LateCompilation until_all_are_changed;
   std::uint64_t refused = 0;
   std::vector<jclass> batch;
   jclass last = nullptr;

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agent/jvmti/counting.h"
@@ -18,10 +19,10 @@ namespace {
 
 // Never destroyed: callbacks may still run while the process exits.
 Recording* g_recording = nullptr;
-hotspot::LateCompilation* g_late_compilation = nullptr;
+std::optional<hotspot::LateCompilation> g_late_compilation;  // until VMInit
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
-  if (g_late_compilation != nullptr) g_late_compilation->end();
+  g_late_compilation.reset();
   bool any = false;
   g_recording->for_each_kind([&](Kind& kind) {
     const auto started = g_recording->start(jni, kind);
@@ -79,10 +80,7 @@ Result<void> prepare_kinds(JavaVM* vm, Recording& recording) {
   });
   TRY(prepared);
   TRY(watch_vm(vm));
-  if (options.exact && options.jdk) {
-    g_late_compilation = new hotspot::LateCompilation;
-    g_late_compilation->begin();
-  }
+  if (options.exact && options.jdk) g_late_compilation.emplace();
   return {};
 }
 

@@ -6,7 +6,7 @@ import time
 import recordings
 from case import RUNS, bytecodes_of
 from jvm import status
-from recordings import execute
+from recordings import Failed, execute
 
 COUNTED = ("Steady.work", "Steady.recurse", "Steady.half", "Steady$Pair.area", "Steady$Square.area")
 
@@ -38,6 +38,38 @@ def counts(case):
         sums = case.record_twice(program, "exact", RUNS).sums()
         for name in COUNTED:
             case.expect(f"twice: {name}", sums[name], tuple(2 * n for n in expected[name]))
+        case.expect("exit code", program.end(), 0)
+
+
+def make_spoiler(case):
+    """The jar of Spoiler.java."""
+    jar, manifest = case.folder / "spoiler.jar", case.folder / "manifest"
+    manifest.write_text("Premain-Class: Spoiler\nCan-Retransform-Classes: true\n")
+    classes = case.arguments.work / "classes"
+    files = [word for path in classes.glob("Spoiler*.class") for word in ("-C", classes, path.name)]
+    done = execute([case.jdk.home / "bin/jar", "--create", "--file", jar, "--manifest", manifest, *files])
+    if done.code != 0:
+        raise Failed(done.stderr)
+    return jar
+
+
+def refused_class(case):
+    """A class that the JVM refuses, by another agent's fault, is not counted. All others of its batch are, which is halved until it is
+    alone and not taken apart."""
+    expected = expected_counts(case)
+    with case.steady(f"-javaagent:{make_spoiler(case)}=Steady$Square") as program:
+        right = program.tell(f"run {RUNS}")
+        with case.attach(program, "exact") as attached:
+            batches, classes, *_ = status(case.sonde, program.pid)["batches"]
+            case.expect("result", program.tell(f"run {RUNS}"), right)
+            recording = attached.end()
+        sums = recording.sums()
+        case.note = f"{batches} batches of {classes} classes"
+        for name in COUNTED:
+            case.expect(name, sums.get(name, (0, 0)), (0, 0) if "Square" in name else expected[name])
+        case.expect("refused classes", recording.counters().get("ClassesRefused"), 1)
+        case.check(case.note, classes > 300 and batches < 40)
+        case.expect("result afterwards", program.tell(f"run {RUNS}"), right)
         case.expect("exit code", program.end(), 0)
 
 
@@ -106,18 +138,26 @@ def bytecode(case):
         case.expect("exit code", program.end(), 0)
 
 
+def compiler_thresholds(program):
+    return [line.split("{")[0] for line in program.jcmd("VM.flags", "-all").splitlines() if "Tier3" in line and "Threshold" in line]
+
+
 def removal(case):
     """After a recording, classes have the bytecode that they had, and the program its speed."""
     with case.steady("-XX:+EnableDynamicAgentLoading") as program:
         program.spin(1500)
         before_speed = program.spin(1000)
         before = bytecodes_of(case, program, "before")
+        thresholds = compiler_thresholds(program)
         with case.attach(program, "exact") as attached:
             batches, classes, took, _, _, paused, _, longest = status(case.sonde, program.pid)["batches"]
             during = bytecodes_of(case, program, "during")
+            # Compilers wait only until all classes are changed.
+            case.expect("thresholds of compilers while it is counted", compiler_thresholds(program), thresholds)
             during_speed = program.spin(500)
             attached.end()
         after = bytecodes_of(case, program, "after")
+        case.expect("thresholds of compilers afterwards", compiler_thresholds(program), thresholds)
         changed = [name for name, code in before.items() if during.get(name) != code]
         case.check(f"only {len(changed)} of {len(before)} methods were changed", len(changed) > len(before) / 3)
         # The JVM merges constant pools when it changes a class, so that an index in the code may be another one.

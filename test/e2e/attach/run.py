@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent / "stress"))
 import recordings  # noqa: E402
 from access import dormant, hostile_clients, namespaces, refusals  # noqa: E402
 from case import Case, Skipped  # noqa: E402
-from counting import bytecode, contexts, counts, removal  # noqa: E402
+from counting import bytecode, contexts, counts, refused_class, removal  # noqa: E402
 from ends import host_killed, jvm_ends, jvm_killed  # noqa: E402
 from live import first_numbers, switching, top  # noqa: E402
 from memory import cycles, cycles_without_wrappers  # noqa: E402
@@ -37,6 +37,7 @@ CASES = {
     "bytecode": bytecode,
     "contexts": contexts,
     "removal": removal,
+    "refused-class": refused_class,
     "subgraph": subgraph,
     "handles": handles,
     "cycles": cycles,
@@ -93,7 +94,7 @@ def main():
     arguments.cycles = arguments.cycles or (12 if arguments.quick else 200)
     arguments.work.mkdir(parents=True, exist_ok=True)
     arguments.dump = arguments.dump.resolve()
-    done = execute([jdks[0].home / "bin/javac", "-d", arguments.work / "classes", "--release", "17", HERE / "Steady.java"])
+    done = execute([jdks[0].home / "bin/javac", "-d", arguments.work / "classes", "--release", "17", *sorted(HERE.glob("*.java"))])
     if done.code != 0:
         raise Failed(done.stderr)
     default = [name for name in CASES if not arguments.quick or name not in NOT_QUICK]

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kThresholds = {"Tier3InvocationThreshold", "Tier3MinInvocationThreshold",
                                                          "Tier3CompileThreshold", "Tier3BackEdgeThreshold"};
-constexpr std::int64_t kLargest = 1'000'000;  // somebody set it who wants something else
-constexpr std::int64_t kLater = 1000;         // times as many calls
+constexpr std::int64_t kLargest = 500'000;  // somebody set it who wants something else, or one of us did
+constexpr std::int64_t kLater = 10'000;     // times as many calls
 
 }  // namespace
 
-void LateCompilation::begin() {
+LateCompilation::LateCompilation() {
   const VmStructs structs = VmStructs::load_types_of({"JVMFlag"});
   for (const std::string_view name : kThresholds) {
     auto* const place = static_cast<std::int64_t*>(structs.flag(name).value);
@@ -26,9 +26,8 @@ void LateCompilation::begin() {
   }
 }
 
-void LateCompilation::end() {
+LateCompilation::~LateCompilation() {
   for (const Threshold& threshold : thresholds_) __atomic_store_n(threshold.place, threshold.value, __ATOMIC_RELAXED);
-  thresholds_.clear();
 }
 
 }  // namespace sonde::agent::hotspot
