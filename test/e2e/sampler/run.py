@@ -278,6 +278,18 @@ def case_interpreter(case):
     shares(case, 1, 20, jvm=["-Xint"], complete=1.0)
 
 
+def case_stubs(case):
+    """Stubs of the JVM have frames of many kinds, or none, and whoever called them is found all the same."""
+    recording = case.run("cpu:1ms", "Stubs", 2 if case.quick else 8, jvm=["-XX:TieredStopAtLevel=1", "-XX:+UseG1GC"])
+    case.check_complete(recording.status(), 0.3)
+    sums = methods(recording.report("--metric", "samples", "--thread", "main"))
+    main = sums.get("Stubs.main", 0)
+    for name in ("subtypes", "exceptions", "references"):
+        case.check(f"{name}: {sums.get(f'Stubs.{name}', 0)} of {main} samples", sums.get(f"Stubs.{name}", 0) > 0.02 * main > 1)
+    lost = max(sums.get("Stubs.thrown", 0) - sums.get("Stubs.exceptions", 0), 0)
+    case.check(f"{lost} samples of a method without its caller", lost == 0)
+
+
 def case_agct(case):
     recording = shares(case, 1, 5, options=["--walker", "agct"], complete=2.0)
     case.check("walker", recording.status()["time_sampling"]["walker"] == "asyncgetcalltrace")

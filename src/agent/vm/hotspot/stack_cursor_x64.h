@@ -116,6 +116,13 @@ class StackCursor {
     return true;
   }
 
+  // At its first instructions, or for ever if it is a small one, a function has no frame, or has just saved rbp. Then
+  // rbp is that of a frame further out.
+  bool leave_frameless() SIGNAL_SAFE {
+    const std::uint64_t at = word(sp_) == fp_ ? sp_ + kWord : sp_;
+    return is_return_address(word(at)) && has_caller(word(at), at + kWord) && return_at(at, fp_);
+  }
+
   // The JVM's own functions keep rbp.
   bool follow_frame_pointers() SIGNAL_SAFE {
     std::uint64_t fp = fp_;
@@ -154,6 +161,8 @@ class StackCursor {
   // The return address is on top of the stack, above the saved rbp, or where the anchor says.
   bool leave_by_guess() SIGNAL_SAFE {
     if (return_at(sp_, fp_)) return true;
+    // Pushed a moment ago, or by the method that an exception has just left: the JVM is asked where to go on.
+    if (word(sp_) == fp_ && return_at(sp_ + kWord, fp_)) return true;
     if (is_on_stack(fp_, 2 * kWord) && fp_ >= sp_) {
       // The barrier at the entry of compiled methods pushes a word of ones before its frame.
       const std::uint64_t at = fp_ + (word(fp_ + kWord) == ~std::uint64_t{0} ? 2 : 1) * kWord;
@@ -186,6 +195,16 @@ class StackCursor {
     if (blob == 0 || !cache_.is_nmethod(blob)) return true;
     const std::uint64_t caller = word(sp + static_cast<std::uint64_t>(cache_.frame_size(blob)) * kWord - kWord);
     return caller == layout_.call_stub_return || (cache_.contains(caller) && cache_.blob_of(caller) != 0);
+  }
+
+  // C1 pushes two arguments of its subtype check, and pops them, or what became of them, when that returns.
+  void skip_arguments() SIGNAL_SAFE {
+    std::uint64_t at = pc_;
+    for (int i = 0; i < 2; ++i) {
+      if (load<std::uint8_t>(at) == 0x41) ++at;  // of r8 to r15
+      if ((load<std::uint8_t>(at++) & 0xf8) != 0x58) return;
+    }
+    if (is_on_stack(sp_ + 2 * kWord)) sp_ += 2 * kWord;
   }
 
   // Stubs that save all registers link rbp at the top of their frame. Words at its bottom are what others left there,

@@ -95,7 +95,7 @@ class Walk : private StackCursor {
     return true;
   }
   bool leave_native() SIGNAL_SAFE {
-    if (!is_in_signal_handler()) return follow_frame_pointers() || find_return_address();
+    if (!is_in_signal_handler()) return leave_frameless() || follow_frame_pointers() || find_return_address();
     is_top_ = leave_signal_handler();
     return is_top_;
   }
@@ -190,15 +190,19 @@ class Walk : private StackCursor {
   // Until the interpreter has made its frame, rbx is the method and r13 the caller's sp; later r13 is the bytecode
   // pointer. The return address is on top of the stack, in rax while room for locals is made, then above the saved rbp.
   [[nodiscard]] bool is_interpreter_entry() const SIGNAL_SAFE {
-    return is_top_ && reg(REG_R13) > sp_ && is_on_stack(reg(REG_R13));
+    return is_top_ && reg(REG_R13) > sp_ && is_on_stack(reg(REG_R13)) && cache_.contains(entry_return_pc());
+  }
+  [[nodiscard]] bool is_entry_linked() const SIGNAL_SAFE {
+    return fp_ >= sp_ && fp_ <= sp_ + 2 * kWord && cache_.contains(word(fp_ + kWord));
+  }
+  [[nodiscard]] std::uint64_t entry_return_pc() const SIGNAL_SAFE {
+    if (is_entry_linked()) return word(fp_ + kWord);
+    return cache_.contains(word(sp_)) ? word(sp_) : reg(REG_RAX);
   }
   Step step_interpreter_entry() SIGNAL_SAFE {
-    const bool is_linked = fp_ >= sp_ && fp_ <= sp_ + 2 * kWord && cache_.contains(word(fp_ + kWord));
-    const bool is_pushed = cache_.contains(word(sp_));
-    const std::uint64_t return_pc = is_linked ? word(fp_ + kWord) : is_pushed ? word(sp_) : reg(REG_RAX);
     const std::uint64_t sender_sp = is_interpreter_entry() ? reg(REG_R13) : sp_ + kWord;
     note_method(sample_, *g_methods, reg(REG_RBX), 0);
-    return go_to(return_pc, sender_sp, is_linked ? word(fp_) : fp_) ? Step::kNext : Step::kBroken;
+    return go_to(entry_return_pc(), sender_sp, is_entry_linked() ? word(fp_) : fp_) ? Step::kNext : Step::kBroken;
   }
 
   Step step_compiled(std::uint64_t nmethod) SIGNAL_SAFE {
@@ -284,7 +288,11 @@ class Walk : private StackCursor {
     if (sample_.full_depth() == 0) {
       if (leave_made_frame(words)) return Step::kNext;
       if (is_top_ && is_poll_handler(blob)) return leave_poll_handler(blob, words) ? Step::kNext : Step::kBroken;
-      return leave_by_guess() || find_return_address() ? Step::kNext : Step::kUnknownCode;
+      // The JVM's own functions call some, too.
+      if (!is_in_java() && anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor())) return Step::kNext;
+      if (!leave_by_guess() && !find_return_address()) return Step::kUnknownCode;
+      if (is_top_) skip_arguments();
+      return Step::kNext;
     }
     // Nothing else returns to stubs but the frames of a virtual thread whose callers still lie in the heap.
     if (words >= 2 || !may_be_virtual()) return Step::kBroken;
