@@ -19,8 +19,15 @@ public final class TopTen implements Profiler, Runnable {
   private final Map<MethodId, Count> counts = new HashMap<>(); // guarded by itself: run() has a thread of its own
 
   private static final class Count {
+    final MethodId method;
     long calls;
     long bytecodes;
+
+    Count(MethodId method, long calls, long bytecodes) {
+      this.method = method;
+      this.calls = calls;
+      this.bytecodes = bytecodes;
+    }
   }
 
   public TopTen() {
@@ -47,7 +54,8 @@ public final class TopTen implements Profiler, Runnable {
     final List<InvocationContext> waiting = new ArrayList<>(context.callees());
     while (!waiting.isEmpty()) {
       final InvocationContext next = waiting.remove(waiting.size() - 1);
-      final Count count = counts.computeIfAbsent(next.method(), method -> new Count());
+      Count count = counts.get(next.method());
+      if (count == null) counts.put(next.method(), count = new Count(next.method(), 0, 0));
       count.calls += next.calls();
       count.bytecodes += next.bytecodes();
       next.reset();
@@ -72,14 +80,21 @@ public final class TopTen implements Profiler, Runnable {
     print();
   }
 
+  /** A thread of the program may wait for the lock while it holds any of the JDK's, so nothing but copying is done with it. */
+  private List<Count> copy() {
+    synchronized (counts) {
+      final List<Count> copies = new ArrayList<>(counts.size());
+      for (Count count : counts.values()) copies.add(new Count(count.method, count.calls, count.bytecodes));
+      return copies;
+    }
+  }
+
   private void print() {
     final StringBuilder text = new StringBuilder("--- top ten\n");
-    synchronized (counts) {
-      counts.entrySet().stream()
-          .sorted(Comparator.comparingLong(entry -> -entry.getValue().bytecodes))
-          .limit(10)
-          .forEach(entry -> text.append(String.format("%,16d bytecodes %,14d calls  %s%n", entry.getValue().bytecodes, entry.getValue().calls, entry.getKey())));
-    }
-    System.err.print(text); // not while we hold a lock that a thread of the program waits for
+    copy().stream()
+        .sorted(Comparator.comparingLong(count -> -count.bytecodes))
+        .limit(10)
+        .forEach(count -> text.append(String.format("%,16d bytecodes %,14d calls  %s%n", count.bytecodes, count.calls, count.method)));
+    System.err.print(text);
   }
 }

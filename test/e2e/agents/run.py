@@ -126,9 +126,9 @@ def top_ten(bench):
     for jdk in bench.jdks:
         options = ["-Dtopten.granularity=1000000"]
         ended, profile, counters = bench.record(bench.java(jdk, "Work", "2500", options=options), "exact", *bench.agent("TopTen"))
-        expect("counters", {name for name in counters if name.startswith("Agent")}, set())
+        expect(f"counters ({ended.stderr[:300]})", {name for name in counters if name.startswith("Agent")}, set())
         lists = ended.complaints().split("--- top ten\n")[1:]
-        if len(lists) < 3:
+        if len(lists) < 2:  # two and the last one, but on a busy machine the first second is over before anything was counted
             raise Failed(f"{len(lists)} lists in 2.5 seconds: {ended.stderr}")
         for line in lists[-1].splitlines():
             bytecodes, calls, method = re.match(r"([\d.,]+) bytecodes +([\d.,]+) calls  (.*)", line.strip()).groups()
