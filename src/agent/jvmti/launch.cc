@@ -17,9 +17,9 @@
 namespace sonde::agent {
 namespace {
 
+std::optional<hotspot::LateCompilation> g_late_compilation;  // until VMInit
 // Never destroyed: callbacks may still run while the process exits.
 Recording* g_recording = nullptr;
-std::optional<hotspot::LateCompilation> g_late_compilation;  // until VMInit
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread) {
   g_late_compilation.reset();

@@ -25,6 +25,7 @@ class LateCompilation {
     std::int64_t* place;
     std::int64_t value;
   };
+  bool is_first_;  // of those that live
   std::vector<Threshold> thresholds_;
 };
 
