@@ -56,7 +56,9 @@ enum class CpuClockSource : std::uint32_t {
   kPerfUser = 2,
   kThreadTimer = 3,
   kPerfTrap = 4,
-  kPerfUserTrap = 5
+  kPerfUserTrap = 5,
+  kSharedTrap = 6,  // one event for all threads
+  kSharedUserTrap = 7
 };
 enum class Walker : std::uint32_t { kNone = 0, kVmStructs = 1, kAsyncGetCallTrace = 2 };
 struct SamplingInfo {

@@ -28,9 +28,11 @@ std::string time_text(std::uint64_t ns) {
 }
 
 std::string clock_text(const std::string& clock) {
-  if (clock == "perf" || clock == "perf-trap") return "perf clock";
-  if (clock == "perf-user" || clock == "perf-user-trap") return "perf clock without the kernel's time";
-  return "thread timers, not faster than the kernel's tick";
+  if (clock == "thread-timer") return "thread timers, not faster than the kernel's tick";
+  std::string text = "perf clock";
+  if (clock.find("shared") != std::string::npos) text += " of all threads";
+  if (clock.find("user") != std::string::npos) text += " without the kernel's time";
+  return text;
 }
 
 double samples_per_cpu_second(const TimeSampling& s) {
@@ -48,6 +50,24 @@ std::string independent_text(const TimeSampling& s) {
   if (independent_share(s) > 0.9) return "";
   return fmt::format(", as good as {} independent ones",
                      grouped(std::llround(profile::independent_samples(s.cpu_samples, s.cpu_counts_squared))));
+}
+
+// The part of the threads' CPU time that samples stand for.
+double sampled_share(const TimeSampling& s) {
+  return samples_per_cpu_second(s) * static_cast<double>(s.cpu_interval_ns) / 1e9;
+}
+
+// An event for each thread misses what the kernel does to switch from one to the other.
+std::string missed_line(const TimeSampling& s) {
+  constexpr std::uint64_t kEnough = 1'000;
+  constexpr double kMuch = 0.2;
+  const double missed = 1 - sampled_share(s);
+  const bool has_events = s.cpu_clock == "perf" || s.cpu_clock == "perf-trap";
+  if (!has_events || s.cpu_samples < kEnough || missed < kMuch) return "";
+  return fmt::format(
+      "Missed    {:.0f} % of the CPU time: threads switch too often for events of their own; started by `sonde run "
+      "--clock trap`, the program has one event for all\n",
+      100 * missed);
 }
 
 double failed_percent(const TimeSampling& s) {
@@ -83,6 +103,7 @@ std::string sampling_lines(const Profile& profile) {
     text += fmt::format("Sampled   {} CPU samples, one each {} asked for; {:.0f} per CPU second ({}){}\n",
                         grouped(s.cpu_samples), time_text(s.cpu_interval_ns), samples_per_cpu_second(s),
                         clock_text(s.cpu_clock), independent_text(s));
+    text += missed_line(s);
   }
   if (s.wall_interval_ns != 0) {
     text += fmt::format("Sampled   {} wall-clock samples, each thread every {}\n", grouped(s.wall_samples),

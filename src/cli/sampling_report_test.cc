@@ -45,5 +45,29 @@ TEST(SamplingReport, SaysNothingOfIndependenceWhereAllAre) {
   EXPECT_THAT(sampling_lines(sampled_each_millisecond(1000, 0)), Not(HasSubstr("independent")));
 }
 
+// Of 2 s of CPU time.
+std::string lines_of(const std::string& clock, std::uint64_t samples) {
+  profile::Profile profile = sampled_each_millisecond(samples, samples);
+  profile.recording.time_sampling.cpu_clock = clock;
+  profile.recording.time_sampling.thread_cpu_ns = 2'000'000'000;
+  return sampling_lines(profile);
+}
+
+TEST(SamplingReport, SaysWhereEventsOfThreadsMissMuchOfTheirTime) {
+  EXPECT_THAT(lines_of("perf-trap", 1200), HasSubstr("Missed    40 % of the CPU time"));
+  EXPECT_THAT(lines_of("perf", 1990), Not(HasSubstr("Missed")));
+  // Not what is left out by intention, nor what the clock of all threads cannot miss.
+  EXPECT_THAT(lines_of("perf-user", 1200), Not(HasSubstr("Missed")));
+  EXPECT_THAT(lines_of("perf-shared-trap", 1200), Not(HasSubstr("Missed")));
+}
+
+TEST(SamplingReport, NamesTheClock) {
+  EXPECT_THAT(lines_of("perf", 2000), HasSubstr("(perf clock)"));
+  EXPECT_THAT(lines_of("perf-user-trap", 2000), HasSubstr("(perf clock without the kernel's time)"));
+  EXPECT_THAT(lines_of("perf-user-shared-trap", 2000),
+              HasSubstr("(perf clock of all threads without the kernel's time)"));
+  EXPECT_THAT(lines_of("thread-timer", 2000), HasSubstr("(thread timers"));
+}
+
 }  // namespace
 }  // namespace sonde::cli

@@ -14,6 +14,8 @@ std::string clock_name(arena::CpuClockSource source) {
     case arena::CpuClockSource::kThreadTimer: return "thread-timer";
     case arena::CpuClockSource::kPerfTrap: return "perf-trap";
     case arena::CpuClockSource::kPerfUserTrap: return "perf-user-trap";
+    case arena::CpuClockSource::kSharedTrap: return "perf-shared-trap";
+    case arena::CpuClockSource::kSharedUserTrap: return "perf-user-shared-trap";
     default: return "";
   }
 }

@@ -15,6 +15,7 @@
 #include "agent/jvmti/frozen_fields.h"
 #include "agent/jvmti/java_threads.h"
 #include "agent/sampler/agct_walk.h"
+#include "agent/sampler/perf_event.h"
 #include "agent/sampler/sampler.h"
 #include "agent/vm/hotspot/full_debug_info.h"
 #include "agent/vm/hotspot/hotspot_decoder.h"
@@ -38,10 +39,17 @@ struct Jvm {
   std::unique_ptr<AgctClasses> classes;
   hotspot::FullDebugInfo debug_info;
   jint unload_event = -1;  // HotSpot's own event; -1 if it has none
+  SharedEvent shared_event;
 };
 Jvm* g_jvm = nullptr;
 
 bool is_java(std::uint64_t pc) { return g_jvm->code_cache.contains(pc); }
+
+CpuClock::Wanted wanted_clock(const Options& options) {
+  if (options.clock == "timer") return CpuClock::Wanted::kTimer;
+  if (options.clock == "trap") return CpuClock::Wanted::kTraps;
+  return options.clock == "perf" ? CpuClock::Wanted::kNoTraps : CpuClock::Wanted::kAny;
+}
 
 // One recording.
 struct Sampling {
@@ -52,10 +60,8 @@ struct Sampling {
         sampler(g_jvm->slots, writer, methods, trees,
                 {.cpu_interval_ns = options.cpu_interval_ns,
                  .wall_interval_ns = options.wall_interval_ns,
-                 .clock = options.clock == "timer"  ? CpuClock::Wanted::kTimer
-                          : options.clock == "trap" ? CpuClock::Wanted::kTraps
-                          : options.clock == "perf" ? CpuClock::Wanted::kNoTraps
-                                                    : CpuClock::Wanted::kAny}),
+                 .clock = wanted_clock(options),
+                 .shared_event = &g_jvm->shared_event}),
         wants_agct(options.walker == "agct") {
     if (options.native) native = std::make_unique<native::Unwinder>(methods, is_java);
   }
@@ -239,6 +245,7 @@ Result<void> begin(Sampling& sampling, JNIEnv* jni, bool is_attached) {
   g_jvm->threads->for_each_other(
       jni, [&](const JavaThreadInfo& thread) { sampling.sampler.thread_started(thread); },
       [&](pid_t tid) { sampling.sampler.thread_ended(tid); });
+  sampling.sampler.begin_shared();
   return {};
 }
 
@@ -271,6 +278,14 @@ Result<void> make_environment(JavaVM* vm) {
   return {};
 }
 
+// This is the thread that creates the JVM, and there is hardly another one yet. Frames of the kernel need an event for
+// each thread.
+void open_shared_event(const Options& options) {
+  if (options.cpu_interval_ns == 0 || options.native || options.walker == "agct") return;
+  if (!CpuClock::wants_traps(wanted_clock(options), options.cpu_interval_ns) || !has_good_traps()) return;
+  g_jvm->shared_event.open(options.cpu_interval_ns);
+}
+
 void disable_events() {
   for (const jvmtiEvent event :
        {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
@@ -283,7 +298,11 @@ void disable_events() {
 
 }  // namespace
 
-Result<void> TimeSampling::prepare() { return make_environment(vm_); }
+Result<void> TimeSampling::prepare() {
+  TRY(make_environment(vm_));
+  if (!options_.is_attached) open_shared_event(options_);
+  return {};
+}
 
 Result<void> TimeSampling::start(JNIEnv* jni) {
   if (g_sampling.load() != nullptr) return Error{ErrorCode::kUnsupported, "this JVM is being sampled already"};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/sampler/cpu_clock.h"
-#include "base/clock.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -8,10 +7,12 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "agent/sampler/perf_event.h"
+#include "base/clock.h"
 
 namespace sonde::agent {
 namespace {
@@ -31,6 +32,9 @@ constexpr std::uint64_t kMixedFromNs = 10'000'000;
 constexpr std::uint64_t kJudgeEveryNs = 50'000'000;  // of CPU time
 constexpr std::uint64_t kLongTurnNs = 500'000;
 constexpr std::uint64_t kShortTurnNs = 250'000;
+
+// So many periods without a sample, and a thread has not inherited the event of all.
+constexpr std::uint64_t kMissedAfter = 50;
 
 // How often the kernel has let a thread run; 0 if it does not tell.
 std::uint64_t turns_of(pid_t tid) {
@@ -68,15 +72,6 @@ bool may_see_kernel_addresses() {
   return is_read && address != 0;
 }
 
-// Kernels before 6.11 take the interrupt for a trap, too, and some of them end a process that blocks SIGTRAP.
-bool has_good_traps() {
-  utsname system{};
-  int major = 0;
-  int minor = 0;
-  if (uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
-  return major > 6 || (major == 6 && minor >= 11);
-}
-
 }  // namespace
 
 ThreadSlot* slot_of_event(int fd) SIGNAL_SAFE {
@@ -84,24 +79,17 @@ ThreadSlot* slot_of_event(int fd) SIGNAL_SAFE {
 }
 
 int CpuClock::open_event(pid_t tid, Source source, const ThreadSlot* slot) const {
-  perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
-  attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-  attributes.sample_period = interval_ns_;
-  attributes.wakeup_events = 1;
-  attributes.disabled = 1;
-  attributes.exclude_kernel = source == Source::kPerfUser || source == Source::kTrapUser ? 1 : 0;
-  attributes.exclude_hv = 1;
-  if (source == Source::kTrap || source == Source::kTrapUser) {
-    attributes.sigtrap = attributes.remove_on_exec = 1;
-    attributes.sig_data = reinterpret_cast<std::uint64_t>(slot);
-  }
-  if (has_kernel_frames_) {
-    attributes.sample_type = PERF_SAMPLE_CALLCHAIN;
-    attributes.exclude_callchain_user = 1;
-  }
-  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  return open_perf_event(
+      {.period_ns = interval_ns_,
+       .tid = tid,
+       .with_kernel_time = source == Source::kPerf || source == Source::kTrap || source == Source::kSharedTrap,
+       .with_kernel_stack = has_kernel_frames_,
+       .is_trap = source >= Source::kTrap,
+       .trap_data = slot});
+}
+
+bool CpuClock::wants_traps(Wanted wanted, std::uint64_t interval_ns) {
+  return wanted == Wanted::kTraps || (wanted == Wanted::kAny && interval_ns < kTrapsBelowNs);
 }
 
 CpuClock::Source CpuClock::choose(Wanted wanted, bool with_kernel_frames) {
@@ -109,17 +97,20 @@ CpuClock::Source CpuClock::choose(Wanted wanted, bool with_kernel_frames) {
   has_kernel_frames_ = false;
   may_mix_ = wanted == Wanted::kAny;
   if (wanted == Wanted::kTimer) return source_;
-  const bool wants_traps = wanted == Wanted::kTraps || (wanted == Wanted::kAny && interval_ns_ < kTrapsBelowNs);
-  const bool may_trap = wants_traps && has_good_traps();
+  const bool may_trap = wants_traps(wanted, interval_ns_) && has_good_traps();
+  if (may_trap && shared_ != nullptr && shared_->is_open()) {
+    return source_ = shared_->has_kernel_time() ? Source::kSharedTrap : Source::kSharedTrapUser;
+  }
   for (const Source source : {Source::kTrap, Source::kPerf, Source::kTrapUser, Source::kPerfUser}) {
-    if (!may_trap && (source == Source::kTrap || source == Source::kTrapUser)) continue;
+    if (!may_trap && source >= Source::kTrap) continue;
     const int fd = open_event(static_cast<pid_t>(syscall(SYS_gettid)), source, nullptr);
     if (fd < 0) continue;
     close(fd);
     source_ = source;
     break;
   }
-  has_kernel_frames_ = with_kernel_frames && has_kernel_time() && may_see_kernel_addresses();
+  const bool has_kernel_time = source_ == Source::kPerf || source_ == Source::kTrap;
+  has_kernel_frames_ = with_kernel_frames && has_kernel_time && may_see_kernel_addresses();
   return source_;
 }
 
@@ -127,9 +118,11 @@ void CpuClock::attach(ThreadSlot& slot) {
   slot.cpu_clock = cpu_clock_of(slot.tid);
   slot.cpu_ns_at_start = slot.last_cpu_ns = cpu_time_ns(slot);
   slot.cpu_ns = 0;
+  slot.samples_at_start = slot.samples.load(std::memory_order_relaxed);
 }
 
 bool CpuClock::start(ThreadSlot& slot) const {
+  if (is_shared()) return true;
   const bool is_old = mixes() && slot.cpu_ns_at_start >= kJudgeEveryNs;
   slot.judged_cpu_ns = is_old ? slot.cpu_ns_at_start : 0;
   slot.judged_turns = is_old ? turns_of(slot.tid) : 0;
@@ -140,7 +133,17 @@ bool CpuClock::mixes() const {
   return may_mix_ && interval_ns_ >= kMixedFromNs && source_ != Source::kTimer && !has_kernel_frames_;
 }
 
+// Its event is the process's if it inherited it. A thread that nobody made who has it never gets a signal: a program
+// may have threads before it has a JVM.
+void CpuClock::start_if_missed(ThreadSlot& slot) const {
+  if (slot.perf_fd.load(std::memory_order_relaxed) >= 0 || slot.has_timer) return;
+  if (slot.samples.load(std::memory_order_relaxed) != slot.samples_at_start) return;
+  if (cpu_time_ns(slot) < slot.cpu_ns_at_start + kMissedAfter * interval_ns_) return;
+  if (!start_event(slot)) start_timer(slot);
+}
+
 void CpuClock::suit(ThreadSlot& slot) const {
+  if (is_shared()) return start_if_missed(slot);
   if (!mixes()) return;
   const std::uint64_t used = cpu_time_ns(slot);
   if (used < slot.judged_cpu_ns + kJudgeEveryNs) return;

@@ -24,7 +24,7 @@ Sampler::Sampler(SlotTable& slots, arena::Writer& arena, SampledMethods& methods
     : arena_(arena),
       methods_(methods),
       options_(options),
-      clock_(kCpuSignal, options.cpu_interval_ns),
+      clock_(kCpuSignal, options.cpu_interval_ns, options.shared_event),
       slots_(slots),
       wall_(slots_, slots_mutex_),
       trees_(trees) {}
@@ -68,6 +68,10 @@ Result<void> Sampler::start(const Jvm& jvm) {
        }});
 }
 
+void Sampler::begin_shared() {
+  if (clock_.is_shared()) options_.shared_event->enable();
+}
+
 void Sampler::stop() {
   const std::lock_guard stopping_lock(stopping_);
   {
@@ -82,7 +86,9 @@ void Sampler::stop() {
   {
     const std::lock_guard lock(slots_mutex_);
     slots_.for_each_in_use([](ThreadSlot& slot) { CpuClock::stop(slot); });
+    if (options_.shared_event != nullptr) options_.shared_event->close();
   }
+  count_unknown();
   drain();
   update_info();
   const std::lock_guard lock(slots_mutex_);
@@ -91,6 +97,8 @@ void Sampler::stop() {
 
 void Sampler::start_clock(ThreadSlot& slot) {
   CpuClock::attach(slot);
+  slot.period_ns = options_.cpu_interval_ns;
+  slots_.publish(slot);
   // A thread that has ended meanwhile needs no clock.
   if (options_.cpu_interval_ns != 0 && !clock_.start(slot) && CpuClock::cpu_time_ns(slot) != 0) {
     arena_.count(Counter::kThreadsNotSampled);
@@ -145,13 +153,20 @@ void Sampler::decode_until_stopped() {
   std::uint64_t fullest = 0;
   do {
     fullest = drain();
-    if (const std::uint64_t now = monotonic_ns(); now >= internal_threads_at) {
+    const bool has_unknown = count_unknown();
+    if (const std::uint64_t now = monotonic_ns(); has_unknown || now >= internal_threads_at) {
       find_internal_threads();
       update_info();
       internal_threads_at = now + kInternalThreadsEvery;
     }
   } while (wait_.until(monotonic_ns() + (fullest > SampleRing::kSize / 4 ? kSoon : period)));
   if (jvm_.off_own_thread != nullptr) jvm_.off_own_thread();
+}
+
+bool Sampler::count_unknown() {
+  const std::uint64_t samples = take_samples_of_unknown_threads();
+  if (samples != 0) arena_.count(Counter::kSamplesOfUnknownThreads, samples);
+  return samples != 0;
 }
 
 // Threads of the JVM itself: they make no Java events, so the kernel is asked. It also knows of Java threads that were

@@ -41,6 +41,7 @@ struct SamplerOptions {
   std::uint64_t cpu_interval_ns = 0;  // 0: off
   std::uint64_t wall_interval_ns = 0;
   CpuClock::Wanted clock = CpuClock::Wanted::kAny;
+  SharedEvent* shared_event = nullptr;
 };
 
 class Sampler {
@@ -63,6 +64,8 @@ class Sampler {
     void (*off_own_thread)() = nullptr;               // and when it is done
   };
   Result<void> start(const Jvm& jvm);
+  // Threads that were there already have been told of: what all of them share may begin.
+  void begin_shared();
   // Everything sampled is in the trees; no clock runs, our threads have ended, the handler does nothing any more.
   void stop();
 
@@ -88,6 +91,7 @@ class Sampler {
   std::uint32_t tree_of(ThreadSlot& slot, const RawSample& sample, ThreadState state, bool is_virtual);
   bool cut_to_virtual_thread();
   void find_internal_threads();
+  bool count_unknown();
   void start_clock(ThreadSlot& slot);
   void end_slot(ThreadSlot& slot);
   void update_info();

@@ -30,6 +30,7 @@ struct SamplerState {
   struct sigaction previous_wall {};
   struct sigaction previous_trap {};
   std::atomic<std::uint64_t> costs[kCostBuckets] = {};
+  std::atomic<std::uint64_t> of_unknown_threads{0};
   std::atomic<const void*> passing_on[64] = {};  // contexts of signals that went to the handler before ours
 };
 constinit SamplerState g_sampler;
@@ -49,26 +50,42 @@ class InFlight {
 constexpr int kTrapOfEvent = 6;
 constexpr std::size_t kTrapDataAt = 24;
 
-// The slot of the thread a signal was meant for; null if the signal is not one of ours.
-ThreadSlot* slot_of(const siginfo_t& info) SIGNAL_SAFE {
+// Whom a signal is for.
+struct Addressee {
+  bool is_ours = false;
+  ThreadSlot* slot = nullptr;  // null: the thread that runs
+};
+Addressee to_slot(void* slot) SIGNAL_SAFE {
+  if (!g_sampler.options.slots->contains(slot)) return {};
+  return {.is_ours = true, .slot = static_cast<ThreadSlot*>(slot)};
+}
+Addressee addressee_of(const siginfo_t& info) SIGNAL_SAFE {
   if (info.si_signo == kTrapSignal) {
-    if (info.si_code != kTrapOfEvent) return nullptr;
-    void* slot = nullptr;
-    std::memcpy(&slot, reinterpret_cast<const std::uint8_t*>(&info) + kTrapDataAt, sizeof slot);
-    return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
+    if (info.si_code != kTrapOfEvent) return {};
+    void* data = nullptr;
+    std::memcpy(&data, reinterpret_cast<const std::uint8_t*>(&info) + kTrapDataAt, sizeof data);
+    if (SharedEvent::is_mark(data)) return {.is_ours = true};
+    return to_slot(data);
   }
-  if (info.si_code == SI_TIMER || info.si_code == SI_QUEUE) {
-    void* slot = info.si_value.sival_ptr;
-    return g_sampler.options.slots->contains(slot) ? static_cast<ThreadSlot*>(slot) : nullptr;
-  }
-  if (info.si_code == POLL_IN || info.si_code == POLL_HUP) return slot_of_event(info.si_fd);
-  return nullptr;
+  if (info.si_code == SI_TIMER || info.si_code == SI_QUEUE) return to_slot(info.si_value.sival_ptr);
+  if (info.si_code != POLL_IN && info.si_code != POLL_HUP) return {};
+  ThreadSlot* slot = slot_of_event(info.si_fd);
+  return {.is_ours = slot != nullptr, .slot = slot};
 }
 
 // A signal may arrive after the slot went to another thread.
 bool runs_on(const ThreadSlot& slot, std::uint64_t stack_pointer) SIGNAL_SAFE {
-  if (slot.stack_high != 0) return stack_pointer >= slot.stack_low && stack_pointer < slot.stack_high;
+  if (slot.stack_high != 0) return slot.has_on_stack(stack_pointer);
   return slot.tid == static_cast<pid_t>(syscall(SYS_gettid));
+}
+
+// Null: there is none, or it is not the addressee's.
+ThreadSlot* slot_of_this_thread(const Addressee& addressee, std::uint64_t stack_pointer) SIGNAL_SAFE {
+  if (addressee.slot != nullptr) return runs_on(*addressee.slot, stack_pointer) ? addressee.slot : nullptr;
+  ThreadSlot* slot = g_sampler.options.slots->of_this_thread(stack_pointer);
+  if (slot == nullptr) g_sampler.of_unknown_threads.fetch_add(1, std::memory_order_relaxed);
+  // Not twice, should a thread have an event of its own besides.
+  return slot != nullptr && slot->perf_fd.load(std::memory_order_relaxed) >= 0 ? nullptr : slot;
 }
 
 // Four buckets for each doubling.
@@ -92,8 +109,9 @@ void copy_native(ThreadSlot& slot, const ucontext_t& context, std::uint64_t end,
   sample.native_size = static_cast<std::uint32_t>(sizeof(NativeStack) + (size & ~std::uint64_t{7}));
 }
 
-void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& context, SampleKind kind) SIGNAL_SAFE {
-  const std::uint64_t begin = __builtin_ia32_rdtsc();
+// `begin` is when the handler did.
+void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& context, SampleKind kind,
+                 std::uint64_t begin) SIGNAL_SAFE {
   // A timer that the kernel's tick holds back says how often it would have come.
   const std::uint32_t count = info.si_code == SI_TIMER ? 1 + static_cast<std::uint32_t>(info.si_overrun) : 1;
   const std::uint64_t weight_ns =
@@ -105,6 +123,8 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
     slot.dropped_ns.fetch_add(weight_ns, std::memory_order_relaxed);
     return;
   }
+  const std::uint64_t number = slot.samples.load(std::memory_order_relaxed) + 1;
+  slot.samples.store(number, std::memory_order_relaxed);
   *sample = {.size = 0,
              .depth = 0,
              .kind = kind,
@@ -118,7 +138,7 @@ void take_sample(ThreadSlot& slot, const siginfo_t& info, const ucontext_t& cont
              .time_ns = monotonic_ns(),
              .weight_ns = weight_ns,
              .top_bcp = 0,
-             .number = ++slot.samples,
+             .number = number,
              .same_at = 0,
              .same_first = 0,
              .same_count = 0,
@@ -153,13 +173,14 @@ void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void
 void handle(int signal, siginfo_t* info, void* ucontext, SampleKind kind, const struct sigaction& previous) {
   const ErrnoSaver errno_saver;
   const SignalScope scope;
-  ThreadSlot* slot = slot_of(*info);
-  if (slot == nullptr) return pass_on(previous, signal, info, ucontext);
+  const std::uint64_t begin = __builtin_ia32_rdtsc();
+  const Addressee addressee = addressee_of(*info);
+  if (!addressee.is_ours) return pass_on(previous, signal, info, ucontext);
   const InFlight in_flight;
   if (!g_sampler.enabled.load()) return;
   const auto& context = *static_cast<const ucontext_t*>(ucontext);
-  if (!runs_on(*slot, static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]))) return;
-  take_sample(*slot, *info, context, kind);
+  ThreadSlot* slot = slot_of_this_thread(addressee, static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
+  if (slot != nullptr) take_sample(*slot, *info, context, kind, begin);
 }
 
 void on_cpu_signal(int signal, siginfo_t* info, void* ucontext) {
@@ -204,12 +225,17 @@ bool install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
 bool install_handler(const HandlerOptions& options) {
   g_sampler.options = options;
   for (std::atomic<std::uint64_t>& cost : g_sampler.costs) cost.store(0, std::memory_order_relaxed);
+  g_sampler.of_unknown_threads.store(0, std::memory_order_relaxed);
   return install(kCpuSignal, on_cpu_signal, g_sampler.previous_cpu) &&
          install(kWallSignal, on_wall_signal, g_sampler.previous_wall) &&
          (!options.with_traps || install(kTrapSignal, on_trap, g_sampler.previous_trap));
 }
 
 void enable_handler() { g_sampler.enabled.store(true); }
+
+std::uint64_t take_samples_of_unknown_threads() {
+  return g_sampler.of_unknown_threads.exchange(0, std::memory_order_relaxed);
+}
 
 void disable_handler() {
   g_sampler.enabled.store(false);

@@ -33,6 +33,9 @@ void enable_handler();
 // Returns when no handler runs any more. Until the clocks are stopped they interrupt for nothing.
 void disable_handler();
 
+// How many signals there were since the last call for threads that have no slot.
+std::uint64_t take_samples_of_unknown_threads();
+
 // The histogram of what handling one sample took.
 inline constexpr std::size_t kCostBuckets = 160;
 // Upper end of a bucket, in ticks of the time stamp counter.

@@ -2,23 +2,33 @@
 #include "agent/sampler/slot_table.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <new>
 
 namespace sonde::agent {
+namespace {
+
+// Zero until it is used.
+void* reserve(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+}  // namespace
 
 bool SlotTable::map() {
-  if (slots_ != nullptr) return true;
-  void* memory = mmap(nullptr, kMaxSlots * sizeof(ThreadSlot), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  slots_ = static_cast<ThreadSlot*>(memory);
-  return true;
+  if (by_tid_ != nullptr) return true;
+  if (slots_ == nullptr) slots_ = static_cast<ThreadSlot*>(reserve(kMaxSlots * sizeof(ThreadSlot)));
+  if (slots_ != nullptr) by_tid_ = static_cast<std::atomic<std::uint32_t>*>(reserve(kMaxTid * sizeof *by_tid_));
+  return by_tid_ != nullptr;
 }
 
 ThreadSlot* SlotTable::acquire(pid_t tid) {
   ThreadSlot* slot = nullptr;
+  if (tid <= 0 || tid >= kMaxTid) return nullptr;
   if (!free_.empty()) {
     slot = free_.back();
     free_.pop_back();
@@ -29,18 +39,35 @@ ThreadSlot* SlotTable::acquire(pid_t tid) {
   if (slot == nullptr || !slot->ring.map() || !slot->last_walk.map()) return nullptr;
   slot->tid = tid;
   slot->state = ThreadSlot::State::kActive;
-  by_tid_[tid] = slot;
   return slot;
 }
 
-ThreadSlot* SlotTable::find(pid_t tid) const {
-  const auto found = by_tid_.find(tid);
-  return found == by_tid_.end() ? nullptr : found->second;
+void SlotTable::publish(const ThreadSlot& slot) {
+  by_tid_[slot.tid].store(static_cast<std::uint32_t>(&slot - slots_) + 1,
+                          std::memory_order_release);  // pairs with find
+}
+
+ThreadSlot* SlotTable::find(pid_t tid) const SIGNAL_SAFE {
+  if (tid <= 0 || tid >= kMaxTid) return nullptr;
+  const std::uint32_t place = by_tid_[tid].load(std::memory_order_acquire);  // pairs with publish
+  return place == 0 ? nullptr : slots_ + (place - 1);
+}
+
+ThreadSlot* SlotTable::of_this_thread(std::uint64_t stack_pointer) SIGNAL_SAFE {
+  std::atomic<ThreadSlot*>& known = by_stack_[stack_pointer / kStackPiece % kStackPieces];
+  // A thread that has ended has no number any more, and its stack may be another one's.
+  if (ThreadSlot* slot = known.load(std::memory_order_relaxed);
+      slot != nullptr && slot->has_on_stack(stack_pointer) && find(slot->tid) == slot) {
+    return slot;
+  }
+  ThreadSlot* slot = find(static_cast<pid_t>(syscall(SYS_gettid)));
+  if (slot != nullptr && slot->has_on_stack(stack_pointer)) known.store(slot, std::memory_order_relaxed);
+  return slot;
 }
 
 void SlotTable::forget(ThreadSlot& slot) {
   slot.state = ThreadSlot::State::kEnded;
-  by_tid_.erase(slot.tid);
+  by_tid_[slot.tid].store(0, std::memory_order_relaxed);
 }
 
 void SlotTable::release(ThreadSlot& slot) {
@@ -69,7 +96,8 @@ void SlotTable::clear() {
   madvise(slots_, made_ * sizeof(ThreadSlot), MADV_DONTNEED);
   made_ = 0;
   free_ = {};
-  by_tid_ = {};
+  madvise(by_tid_, kMaxTid * sizeof *by_tid_, MADV_DONTNEED);
+  for (std::atomic<ThreadSlot*>& slot : by_stack_) slot.store(nullptr, std::memory_order_relaxed);
   for (std::atomic<std::uint64_t>& word : marked_) word.store(0, std::memory_order_relaxed);
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All slots of a process, in one piece of address space, so that a handler can tell whether a pointer that came with a
-// signal is one of ours. Context: [agent] with the sampler's lock held, except mark() and contains().
+// signal is one of ours. Context: [agent] with the sampler's lock held, except what says [signal].
 #pragma once
 
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "agent/sampler/thread_slot.h"
@@ -16,11 +15,17 @@ namespace sonde::agent {
 class SlotTable {
  public:
   static constexpr std::size_t kMaxSlots = 65536;
+  static constexpr pid_t kMaxTid = 1 << 22;  // of Linux: PID_MAX_LIMIT
 
   bool map();
   // A slot with a ring, for a thread that has none yet; null if there is no memory.
   ThreadSlot* acquire(pid_t tid);
-  [[nodiscard]] ThreadSlot* find(pid_t tid) const;
+  // All that [signal] needs to know of the thread is there: from now on the slot is found.
+  void publish(const ThreadSlot& slot);
+  // [signal] too.
+  [[nodiscard]] ThreadSlot* find(pid_t tid) const SIGNAL_SAFE;
+  // [signal] The slot of the thread that runs, whose stack pointer this is; null: it has none.
+  ThreadSlot* of_this_thread(std::uint64_t stack_pointer) SIGNAL_SAFE;
   // The thread has ended: its id may come again. The slot stays in use until release().
   void forget(ThreadSlot& slot);
   void release(ThreadSlot& slot);
@@ -64,7 +69,12 @@ class SlotTable {
   ThreadSlot* slots_ = nullptr;
   std::size_t made_ = 0;
   std::vector<ThreadSlot*> free_;
-  std::unordered_map<pid_t, ThreadSlot*> by_tid_;
+  std::atomic<std::uint32_t>* by_tid_ = nullptr;  // the slot's place, from 1
+  // By piece of stack the slot that was last found there: the kernel need not be asked for the thread's number with
+  // each signal. The slot's bounds tell whether it is the right one.
+  static constexpr std::size_t kStackPieces = 4096;
+  static constexpr std::uint64_t kStackPiece = 65536;
+  std::atomic<ThreadSlot*> by_stack_[kStackPieces] = {};
   std::atomic<std::uint64_t> marked_[kMaxSlots / 64] = {};
 };
 

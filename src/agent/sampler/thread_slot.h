@@ -28,6 +28,11 @@ struct ThreadSlot {
   std::uint64_t java_thread = 0;  // JavaThread*; 0: a thread of the JVM itself
   void* jni_env = nullptr;
 
+  // [signal] Not if the bounds are unknown.
+  [[nodiscard]] bool has_on_stack(std::uint64_t stack_pointer) const SIGNAL_SAFE {
+    return stack_pointer >= stack_low && stack_pointer < stack_high;
+  }
+
   // From [signal] to [agent]: where the stack is of a thread whose bounds are not known.
   std::atomic<std::uint64_t> seen_sp{0};
 
@@ -45,7 +50,7 @@ struct ThreadSlot {
   // Written by [signal] on the slot's thread.
   SampleRing ring;
   LastWalk last_walk;
-  std::uint64_t samples = 0;  // that were written
+  std::atomic<std::uint64_t> samples{0};  // that were written
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> dropped_ns{0};  // the time they stood for
   std::atomic<std::uint64_t> handler_ticks{0};
@@ -61,6 +66,7 @@ struct ThreadSlot {
   std::uint64_t judged_cpu_ns = 0;  // when it was last seen how the thread runs (CpuClock::suit)
   std::uint64_t judged_turns = 0;
   std::uint64_t cpu_ns_at_start = 0;
+  std::uint64_t samples_at_start = 0;
   std::uint64_t cpu_ns = 0;                           // that the thread used while it was sampled, as last read
   std::uint32_t trees[2][arena::kThreadStates] = {};  // by kind and state; 0: none yet
   DecodedStack decoded;
