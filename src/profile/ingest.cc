@@ -23,16 +23,7 @@ namespace {
 
 std::string mode_of(const arena::Summary& summary) {
   std::string mode;
-  const auto add = [&](bool is_on, const char* name) {
-    if (is_on) mode += (mode.empty() ? "" : ",") + std::string(name);
-  };
-  const bool is_flat = (summary.flags & arena::kFlat) != 0;
-  const bool is_sampled = (summary.flags & arena::kSampled) != 0;
-  const bool is_region = summary.subgraph.scheme == arena::SubgraphScheme::kRegion;
-  add((summary.flags & arena::kSubgraph) != 0, is_region ? "region" : "subgraph");
-  add((summary.flags & arena::kTimeOnly) == 0, is_sampled ? "bytecode" : is_flat ? "exact:flat" : "exact");
-  add(summary.sampling.cpu_interval_ns != 0, "cpu");
-  add(summary.sampling.wall_interval_ns != 0, "wall");
+  for (const std::string& name : modes_of(summary)) mode += (mode.empty() ? "" : ",") + name;
   return mode;
 }
 
@@ -355,6 +346,21 @@ class Ingest {
 };
 
 }  // namespace
+
+std::vector<std::string> modes_of(const arena::Summary& summary) {
+  std::vector<std::string> modes;
+  const auto add = [&](bool is_on, const char* name) {
+    if (is_on) modes.emplace_back(name);
+  };
+  const bool is_flat = (summary.flags & arena::kFlat) != 0;
+  const bool is_sampled = (summary.flags & arena::kSampled) != 0;
+  const bool is_region = summary.subgraph.scheme == arena::SubgraphScheme::kRegion;
+  add((summary.flags & arena::kSubgraph) != 0, is_region ? "region" : "subgraph");
+  add((summary.flags & arena::kTimeOnly) == 0, is_sampled ? "bytecode" : is_flat ? "exact:flat" : "exact");
+  add(summary.sampling.cpu_interval_ns != 0, "cpu");
+  add(summary.sampling.wall_interval_ns != 0, "wall");
+  return modes;
+}
 
 Result<Profile> ingest(const arena::Reader& reader) {
   constexpr int kAttempts = 4;
