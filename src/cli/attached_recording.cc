@@ -14,6 +14,7 @@
 #include "cli/attach_client.h"
 #include "cli/java_places.h"
 #include "cli/jdk_methods.h"
+#include "cli/live_recording.h"
 
 namespace sonde::cli {
 namespace {
@@ -185,7 +186,11 @@ Result<AttachedRecording> AttachedRecording::begin(const RunningJvm& jvm, const 
   if (started.ok()) return recording;
   static_cast<void>(recording.end());
   recording.remove_folder();
-  return started.error();
+  Error error = started.error();
+  // Modes of one kind cannot be in two recordings, and nobody can have `sonde run` stop its own.
+  if (const auto present = live_recording_of(jvm); present && !present->is_attached)
+    error.message += "; `sonde run` records it already, in " + present->folder;
+  return error;
 }
 
 bool AttachedRecording::renew() { return control::ask(agent_, "renew\n", kTimeoutMs).ok(); }

@@ -11,6 +11,8 @@
 #include <optional>
 #include <system_error>
 
+#include "store/store.h"
+
 namespace sonde::cli {
 namespace {
 
@@ -49,17 +51,10 @@ bool has_our_files(pid_t pid) {
   return !error && ours == theirs && fs::read_symlink(proc(pid, "root"), error) == "/" && !error;
 }
 
-// Files it has mapped: "7f.. r-xp 00000000 08:01 1234   /usr/lib/jvm/.../libjvm.so".
-void find_libraries(RunningJvm& jvm) {
+void find_mapped_files(RunningJvm& jvm) {
   std::ifstream maps(proc(jvm.pid, "maps"));
-  for (std::string line; std::getline(maps, line);) {
-    const std::size_t slash = line.find('/');
-    if (slash == std::string::npos) continue;
-    const std::string path = line.substr(slash);
-    if (jvm.library.empty() && path.ends_with("/libjvm.so")) jvm.library = path;
-    const std::string name = path.substr(path.rfind('/') + 1);
-    if (name.starts_with("libsonde") && name.ends_with(".so")) jvm.agent = path;
-  }
+  for (std::string line; std::getline(maps, line);) add_mapping(jvm, line);
+  if (jvm.agent.empty()) jvm.arenas.clear();
 }
 
 std::string version_in(const fs::path& java_home) {
@@ -77,7 +72,7 @@ std::optional<RunningJvm> look_at(pid_t pid) {
   RunningJvm jvm;
   jvm.pid = pid;
   jvm.user = status.st_uid;
-  find_libraries(jvm);
+  find_mapped_files(jvm);
   if (jvm.library.empty()) return std::nullopt;
   jvm.inner_pid = inner_pid_of(pid);
   if (!has_our_files(pid)) jvm.root = proc(pid, "root");
@@ -129,6 +124,18 @@ std::string main_of(const std::vector<std::string>& arguments) {
     }
   }
   return "";
+}
+
+// "7f.. rw-s 00000000 08:01 1234   /tmp/x.sonde.live/arena"; what was removed ends in " (deleted)".
+void add_mapping(RunningJvm& jvm, const std::string& line) {
+  const std::size_t slash = line.find('/');
+  if (slash == std::string::npos) return;
+  const std::string path = line.substr(slash);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (jvm.library.empty() && name == "libjvm.so") jvm.library = path;
+  if (name.starts_with("libsonde") && name.ends_with(".so")) jvm.agent = path;
+  // Later pages may stay mapped when a recording is over; its header does not.
+  if (name == store::kArenaFile && line.find("rw-s 00000000 ") < slash) jvm.arenas.push_back(path);
 }
 
 std::vector<RunningJvm> find_jvms() {

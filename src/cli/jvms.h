@@ -22,11 +22,15 @@ struct RunningJvm {
   std::string main;     // main class or jar
   std::string agent;    // libsonde.so that it has loaded, in its own view; "": none
   std::vector<std::string> arguments;
+  std::vector<std::string> arenas;  // of recordings that it writes, in its own view (live_recording.h)
 
   [[nodiscard]] int major_version() const;
   [[nodiscard]] std::filesystem::path java_home() const;  // as this process sees it
   [[nodiscard]] std::string tmp() const { return root + "/tmp"; }
 };
+
+// Notes what a line of /proc/PID/maps tells.
+void add_mapping(RunningJvm& jvm, const std::string& line);
 
 // In order of their numbers.
 std::vector<RunningJvm> find_jvms();

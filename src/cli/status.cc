@@ -9,6 +9,7 @@
 #include "cli/recording_command.h"
 #include "cli/recording_file.h"
 #include "cli/sampling_report.h"
+#include "cli/status_report.h"
 #include "cli/subgraph_report.h"
 #include "cli/table.h"
 
@@ -52,7 +53,10 @@ Contents contents_of(const profile::Profile& profile) {
   return contents;
 }
 
-void print_text(const profile::Profile& profile, const Contents& contents, const Console& console) {
+}  // namespace
+
+std::string status_text(const profile::Profile& profile) {
+  const Contents contents = contents_of(profile);
   const profile::Recording& recording = profile.recording;
   std::string text = recording_header(profile);
   text += sampling_lines(profile) + subgraph_lines(profile);
@@ -73,10 +77,11 @@ void print_text(const profile::Profile& profile, const Contents& contents, const
                       grouped(contents.methods), grouped(contents.classes));
   if (profile.counters.empty() && recording.damage_count == 0) text += "Losses    none\n";
   for (const std::string& note : recording.damage_notes) text += "damage    " + note + "\n";
-  console.data(text);
+  return text;
 }
 
-void print_json(const profile::Profile& profile, const Contents& contents, const Console& console) {
+nlohmann::ordered_json status_json(const profile::Profile& profile) {
+  const Contents contents = contents_of(profile);
   nlohmann::ordered_json json = recording_json(profile);
   json["own_cpu_ns"] = profile.recording.own_cpu_ns;
   if (profile.recording.time_sampling.is_on()) json["time_sampling"] = sampling_json(profile);
@@ -93,10 +98,8 @@ void print_json(const profile::Profile& profile, const Contents& contents, const
   json["classes"] = contents.classes;
   json["methods"] = contents.methods;
   json["methods_called"] = contents.methods_called;
-  console.data(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  return json;
 }
-
-}  // namespace
 
 int status(const StatusOptions& options, const Console& console) {
   const bool is_number = options.file.find_first_not_of("0123456789") == std::string::npos;
@@ -105,12 +108,9 @@ int status(const StatusOptions& options, const Console& console) {
   console.doing("reading " + options.file, 1, 1);
   const auto profile = open_recording(options.file, console);
   if (!profile) return kFailed;
-  const Contents contents = contents_of(*profile);
-  if (options.json) {
-    print_json(*profile, contents, console);
-  } else {
-    print_text(*profile, contents, console);
-  }
+  console.data(options.json
+                   ? status_json(*profile).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
+                   : status_text(*profile));
   return console.flush() ? kOk : kFailed;
 }
 

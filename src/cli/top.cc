@@ -13,6 +13,7 @@
 #include "cli/attach_command.h"
 #include "cli/attached_recording.h"
 #include "cli/hot_view.h"
+#include "cli/live_recording.h"
 #include "cli/terminal.h"
 #include "cli/top_view.h"
 #include "store/store.h"
@@ -39,11 +40,10 @@ struct Watched {
 
 Result<Watched> watch_process(const TopOptions& options, const Console& console) {
   const RunningJvm jvm = TRY(find_jvm(options.target));
-  if (auto agent = connect_to_agent(jvm); agent.ok()) {
-    for (const control::ControlLine& line : TRY(control::ask(*agent, "status\n", kTimeoutMs))) {
-      if (line.verb == "recording" && !line.words.empty())
-        return Watched{.folder = jvm.root + line.words[0], .own = {}, .foreign = std::move(*agent)};
-    }
+  if (const auto present = live_recording_of(jvm)) {
+    Watched watched{.folder = present->place, .own = {}, .foreign = {}};
+    if (present->is_attached) watched.foreign.emplace(TRY(connect_to_agent(jvm)));
+    return watched;
   }
   RunOptions recorded = options.recording;
   recorded.command = jvm.arguments;
@@ -121,28 +121,31 @@ class Top {
 
   bool look() { return shown_ == Shown::kRates ? look_at_profile() : look_at_hot(); }
 
+  // A folder that was there is gone when the recording is finished: its end, and no problem.
+  bool give_up(const Error& error) {
+    std::error_code ignored;
+    if (!has_looked_ || fs::exists(watched_.folder / store::kArenaFile, ignored)) problem_ = error;
+    return false;
+  }
+
   // Whether the program still runs is told by the tables as well as by its agent.
   bool look_at_hot() {
     auto reader = arena::Reader::open(watched_.folder / store::kArenaFile);
-    if (!reader.ok()) {
-      problem_ = reader.error();
-      return false;
-    }
+    if (!reader.ok()) return give_up(reader.error());
     const bool goes_on = reader->summary().state != arena::State::kEnded || frames_ != 0;
     hot_ = std::move(*reader);
+    has_looked_ = true;
     return goes_on;
   }
 
   bool look_at_profile() {
     auto profile = store::open(watched_.folder);
-    if (!profile.ok()) {
-      problem_ = profile.error();
-      return false;
-    }
+    if (!profile.ok()) return give_up(profile.error());
     auto modes = modes_on(watched_, profile->recording);
     if (!modes) return false;
     modes_ = std::move(*modes);
     view_.look(*profile, monotonic_ns());
+    has_looked_ = true;
     // Of a recording without an agent to ask, the arena says that it is over.
     return watched_.agent() != nullptr || profile->recording.state != profile::State::kEnded || frames_ != 0;
   }
@@ -207,6 +210,7 @@ class Top {
   TopView view_;
   ModesOn modes_;
   std::string notice_;
+  bool has_looked_ = false;
   std::optional<Error> problem_;
 };
 
