@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 from case import Skipped
-from jvm import socket_of, wait_until
+from jvm import row_of, socket_of, status, wait_until
 from recordings import execute
 
 NOBODY = 65534
@@ -110,12 +110,15 @@ def namespaces(case):
     if execute([*prefix, "true"]).code != 0:
         raise Skipped("no right to make namespaces")
     with case.steady(prefix=prefix) as program:
-        children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
-        program.pid = int(children[0])
+        program.pid = program.children()[0]
         rows = execute([case.sonde, "ps"]).stdout
         case.check(f"it is not listed: {rows}", str(program.pid) in rows)
         with case.attach(program, "exact,cpu:1ms") as attached:
             program.tell("run 10")
+            case.expect("modes", sorted(row_of(case.sonde, program.pid)["modes"]), ["cpu", "exact"])
+            case.expect("state", status(case.sonde, program.pid).get("state"), "running")
+            shown = execute([case.sonde, "top", program.pid, "--frames", "1"])
+            case.check(f"top: {shown.code} {shown.stderr}", shown.code == 0 and "Process" in shown.stdout)
             case.expect("calls", attached.end().sums()["Steady.work"][0], 10)
         left = [name for name in os.listdir(f"/proc/{program.pid}/root/tmp/sonde-{os.geteuid()}") if "live" in name]
         case.expect("what is left there", left, [])

@@ -29,6 +29,13 @@ class Case:
     def steady(self, *options, **more):
         return Steady(self.jdk, self.arguments.work / "classes", *options, **more)
 
+    def launched(self, mode, *options):
+        """A program that `sonde run` records into case.out."""
+        run = [str(self.sonde), "run", "--mode", mode, "-o", str(self.out), *options, "--"]
+        program = Steady(self.jdk, self.arguments.work / "classes", prefix=run)
+        program.pid = program.children()[0]
+        return program
+
     def attach(self, program, mode, out=None, *options):
         return Attached(self.sonde, program.pid, out or self.out, "--mode", mode, *options)
 

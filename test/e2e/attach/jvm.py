@@ -73,6 +73,9 @@ class Steady(Child):
         text = pathlib.Path(f"/proc/{self.pid}/status").read_text()
         return int(next(line for line in text.splitlines() if line.startswith(name)).split()[1])
 
+    def children(self):
+        return [int(pid) for pid in pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+
     def jcmd(self, *words):
         done = execute([self.jdk.home / "bin/jcmd", self.pid, *words])
         if done.code != 0:
@@ -116,6 +119,11 @@ class Attached(Child):
 
 def status(sonde, pid):
     return json.loads(execute([sonde, "status", pid, "--json"]).stdout)
+
+
+def row_of(sonde, pid):
+    """What `sonde ps` has about a JVM."""
+    return next(row for row in json.loads(execute([sonde, "ps", "--json"]).stdout) if row["pid"] == pid)
 
 
 def wait_until(what, holds, seconds):

@@ -2,13 +2,14 @@
 """What a person sees while a program runs, and modes that go on and off."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import time
 
 from case import Skipped, samples_in
-from jvm import status, wait_until
+from jvm import ANSWER_S, row_of, socket_of, status, wait_until
 from recordings import Recording, execute
 
 
@@ -100,4 +101,70 @@ def top(case):
         finally:
             execute([*tmux, "kill-server"])
         program.expect_line()
+        case.expect("exit code", program.end(), 0)
+
+
+def launched(case):
+    """A JVM that `sonde run` records is known as one that was attached to: what lists, tells and shows works alike, and
+    what cannot be done there says so."""
+    live = pathlib.Path(f"{case.out}.live")
+    with case.launched("exact,cpu:1ms") as program:
+        program.send("spin 4000")
+        row = row_of(case.sonde, program.pid)
+        case.expect("ps", (row["recording"], row["modes"]), (str(live), ["exact", "cpu"]))
+        text = execute([case.sonde, "ps"]).stdout
+        case.check(f"ps: {text}", f"exact,cpu in {live}" in text)
+        facts = status(case.sonde, program.pid)
+        case.expect("status", [facts.get(key) for key in ("pid", "recording", "modes", "state")],
+                    [program.pid, str(live), ["exact", "cpu"], "running"])  # fmt: skip
+        case.check(f"what is in it: {facts}", facts.get("contexts", 0) > 10 and facts["recorded_ns"] > 0 and not facts["agent"])
+        text = execute([case.sonde, "status", program.pid]).stdout
+        case.check(f"status: {text}", f"Recording {live}" in text and "Modes     exact,cpu\n" in text and "Contents " in text)
+        done = execute([case.sonde, "top", program.pid, "--frames", "3"])
+        case.check(f"top: {done.code} {done.stderr}", done.code == 0)
+        case.check(f"no method of the program:\n{done.stdout}", "Steady." in done.stdout and "modes on: exact,cpu" in done.stdout)
+        program.expect_line()
+        for words in (["ctl", program.pid, "stop", "cpu"], ["detach", program.pid]):
+            done = execute([case.sonde, *words])
+            case.check(f"{words}: {done.code} {done.stderr}", done.code == 1 and f"recorded by `sonde run`, in {live}" in done.stderr)
+        case.check("an agent was brought in", not os.path.exists(socket_of(program.pid)))
+        watcher = subprocess.Popen([case.sonde, "top", str(program.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        watcher.stdout.readline()
+        case.expect("exit code", program.end(), 0)
+        _, words = watcher.communicate(timeout=ANSWER_S)
+        case.expect("how top ends", (watcher.returncode, words), (0, ""))
+    state = Recording(case.sonde, case.out).status()
+    case.expect("the recording", (state["state"], state["damage"]["count"]), ("ended", 0))
+
+
+def recorded_in(case, program):
+    row = row_of(case.sonde, program.pid)
+    return row["recording"], sorted(row["modes"])
+
+
+def beside(case):
+    """What `sonde run` records may be attached to by modes of another kind; meanwhile that recording is the one to ask."""
+    live = f"{case.out}.live"
+    with case.launched("exact") as program:
+        case.expect("launched", recorded_in(case, program), (live, ["exact"]))
+        with case.attach(program, "cpu", case.folder / "y.sonde") as attached:
+            case.ctl(program, "start", "wall")
+            case.expect("attached", recorded_in(case, program), (str(attached.live), ["cpu", "wall"]))
+            facts = status(case.sonde, program.pid)
+            case.expect("status", (facts["recording"], facts.get("state")), (str(attached.live), "running"))
+            attached.end()
+        case.expect("launched again", recorded_in(case, program), (live, ["exact"]))
+        done = execute([case.sonde, "attach", program.pid, "--mode", "exact", "-o", case.folder / "z.sonde"])
+        case.check(f"two that count: {done.code} {done.stderr}", done.code == 1 and f"`sonde run` records it already, in {live}" in done.stderr)
+        done = execute([case.sonde, "detach", program.pid])
+        case.check(f"detach: {done.code} {done.stderr}", done.code == 0)
+        case.expect("launched still", recorded_in(case, program), (live, ["exact"]))
+        case.expect("exit code", program.end(), 0)
+    with case.steady() as program:
+        case.expect("not recorded", recorded_in(case, program), ("", []))
+        for mode in ("exact", "cpu", "exact:flat"):
+            with case.attach(program, mode) as attached:
+                case.expect(mode, recorded_in(case, program), (str(attached.live), [mode]))
+                attached.end()
+            case.expect(f"after {mode}", recorded_in(case, program), ("", []))
         case.expect("exit code", program.end(), 0)

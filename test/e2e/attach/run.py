@@ -25,7 +25,7 @@ from access import dormant, hostile_clients, namespaces, refusals  # noqa: E402
 from case import Case, Skipped  # noqa: E402
 from counting import bytecode, contexts, counts, refused_class, removal  # noqa: E402
 from ends import host_killed, jvm_ends, jvm_killed  # noqa: E402
-from live import first_numbers, switching, top  # noqa: E402
+from live import beside, first_numbers, launched, switching, top  # noqa: E402
 from memory import cycles, cycles_without_wrappers  # noqa: E402
 from recordings import ROOT, Failed, execute  # noqa: E402
 from subgraphs import handles, subgraph  # noqa: E402
@@ -51,6 +51,8 @@ CASES = {
     "dormant": dormant,
     "namespaces": namespaces,
     "top": top,
+    "launched": launched,
+    "beside": beside,
     "workloads": workloads,
     "throughput": throughput,
 }
