@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "agent/vm/hotspot/heap_reader.h"
 #include "agent/vm/hotspot/object_layout.h"
 #include "agent/vm/hotspot/vm_structs.h"
 
@@ -14,6 +15,7 @@ namespace sonde::agent::hotspot {
 // Plain numbers: the handler reads them.
 struct FrozenLayout : ObjectLayout {
   std::uint32_t thread_entry = 0;  // JavaThread::_cont_entry; also if the rest is not known
+  CollectorState collector;        // not known: only while the thread runs Java code or is in the JVM
   std::uint32_t klass_layout = 0;  // Klass::_layout_helper: the size of an object, behind which its stack begins
   // Of Java fields, as the JVM places them.
   std::uint32_t continuation_tail = 0;

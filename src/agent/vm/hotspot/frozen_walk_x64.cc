@@ -11,10 +11,12 @@ constexpr int kMaxChunks = 1000;
 
 }  // namespace
 
-std::uint64_t FrozenWalk::oop_at(std::uint64_t address) const SIGNAL_SAFE {
-  if (!frozen_.oops_are_narrow) return load<std::uint64_t>(address);
-  const std::uint64_t narrow = load<std::uint32_t>(address);
-  return narrow == 0 ? 0 : frozen_.oop_base + (narrow << frozen_.oop_shift);
+bool FrozenWalk::read_oop(std::uint64_t address, std::uint64_t& oop) SIGNAL_SAFE {
+  if (!frozen_.oops_are_narrow) return heap_.read(address, oop);
+  std::uint32_t narrow = 0;
+  if (!heap_.read(address, narrow)) return false;
+  oop = narrow == 0 ? 0 : frozen_.oop_base + (std::uint64_t{narrow} << frozen_.oop_shift);
+  return true;
 }
 
 bool FrozenWalk::is_object(std::uint64_t oop) const SIGNAL_SAFE {
@@ -22,23 +24,27 @@ bool FrozenWalk::is_object(std::uint64_t oop) const SIGNAL_SAFE {
 }
 
 bool FrozenWalk::run(std::uint64_t continuation) SIGNAL_SAFE {
-  if (!is_object(continuation)) return false;
-  std::uint64_t chunk = oop_at(continuation + frozen_.continuation_tail);
+  std::uint64_t chunk = 0;
+  if (!is_object(continuation) || !read_oop(continuation + frozen_.continuation_tail, chunk)) return false;
   for (int i = 0; chunk != 0 && i < kMaxChunks; ++i) {
-    if (!is_object(chunk) || !walk_chunk(chunk)) return false;
-    chunk = oop_at(chunk + frozen_.chunk_parent);
+    if (!is_object(chunk) || !walk_chunk(chunk) || !read_oop(chunk + frozen_.chunk_parent, chunk)) return false;
   }
   return chunk == 0;
 }
 
 // stackChunkFrameStream.inline.hpp. Offsets inside interpreted frames are relative to their frame pointer.
 bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
-  const std::uint64_t klass =
-      frozen_.klass_base + (std::uint64_t{load<std::uint32_t>(chunk + 8)} << frozen_.klass_shift);
+  std::uint32_t narrow_klass = 0;
+  std::int32_t size = 0;
+  std::int32_t first = 0;
+  std::int32_t bottom = 0;
+  if (!heap_.read(chunk + 8, narrow_klass) || !heap_.read(chunk + frozen_.chunk_size, size) ||
+      !heap_.read(chunk + frozen_.chunk_sp, first) || !heap_.read(chunk + frozen_.chunk_bottom, bottom)) {
+    return false;
+  }
+  // The class is the JDK's own, and is never unloaded.
+  const std::uint64_t klass = frozen_.klass_base + (std::uint64_t{narrow_klass} << frozen_.klass_shift);
   const std::uint64_t stack = chunk + (load<std::uint32_t>(klass + frozen_.klass_layout) & ~7U);
-  const auto size = load<std::int32_t>(chunk + frozen_.chunk_size);
-  const auto first = load<std::int32_t>(chunk + frozen_.chunk_sp);
-  const auto bottom = load<std::int32_t>(chunk + frozen_.chunk_bottom);
   if (stack - chunk > 256 || first < 0 || first > bottom || bottom > size ||
       stack + static_cast<std::uint64_t>(size) * kWord > frozen_.heap_high) {
     return false;
@@ -49,17 +55,25 @@ bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
   std::uint64_t unextended = sp;
   const auto is_in_chunk = [&](std::uint64_t address) { return address >= begin && address < end && address % 8 == 0; };
   while (sp < end && sample_.full_depth() < kMaxDepth) {
-    if (!is_in_chunk(sp - 2 * kWord)) return false;
-    const auto pc = load<std::uint64_t>(sp - kWord);
+    std::uint64_t pc = 0;
+    if (!is_in_chunk(sp - 2 * kWord) || !heap_.read(sp - kWord, pc)) return false;
     if (cache_.is_interpreter(pc)) {
       const std::uint64_t link = sp - 2 * kWord;
-      const std::uint64_t fp = link + load<std::uint64_t>(link) * kWord;
+      std::uint64_t words = 0;
+      if (!heap_.read(link, words)) return false;
+      const std::uint64_t fp = link + words * kWord;
       if (!is_in_chunk(fp) || !is_in_chunk(fp + kInterpretedBcp * 8LL)) return false;
-      note_method(sample_, methods_, load<std::uint64_t>(fp + kInterpretedMethod * 8LL),
-                  load<std::uint64_t>(fp + kInterpretedBcp * 8LL));
-      const std::uint64_t locals = fp + load<std::uint64_t>(fp + kInterpretedLocals * 8LL) * kWord;
-      if (locals + kWord >= end) return true;
-      unextended = fp + load<std::uint64_t>(fp + kInterpretedSenderSp * 8LL) * kWord;
+      std::uint64_t method = 0;
+      std::uint64_t bcp = 0;
+      std::uint64_t locals = 0;
+      std::uint64_t sender = 0;
+      if (!heap_.read(fp + kInterpretedMethod * 8LL, method) || !heap_.read(fp + kInterpretedBcp * 8LL, bcp) ||
+          !heap_.read(fp + kInterpretedLocals * 8LL, locals) || !heap_.read(fp + kInterpretedSenderSp * 8LL, sender)) {
+        return false;
+      }
+      note_method(sample_, methods_, method, bcp);
+      if (fp + locals * kWord + kWord >= end) return true;
+      unextended = fp + sender * kWord;
       if (fp + 2 * kWord <= sp) return false;
       sp = fp + 2 * kWord;
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [signal]. Walks the frames of a virtual thread that lie in the heap. A collector may move objects unless the
-// thread runs Java or is in the JVM; the caller has made sure of that.
+// thread runs Java code or is in the JVM: see heap_reader.h.
 #pragma once
 
 #include "agent/sampler/raw_sample.h"
@@ -12,21 +12,24 @@ namespace sonde::agent::hotspot {
 
 class FrozenWalk {
  public:
-  FrozenWalk(const FrozenLayout& frozen, const CodeCache& cache, MethodLog& methods, RawSample& sample) SIGNAL_SAFE
-      : frozen_(frozen),
-        cache_(cache),
-        methods_(methods),
-        sample_(sample) {}
+  FrozenWalk(const FrozenLayout& frozen, HeapReader& heap, const CodeCache& cache, MethodLog& methods,
+             RawSample& sample) SIGNAL_SAFE : frozen_(frozen),
+                                              heap_(heap),
+                                              cache_(cache),
+                                              methods_(methods),
+                                              sample_(sample) {}
 
-  // All chunks of a continuation, innermost first. False if not all of them can be read.
+  // All chunks of a continuation, innermost first. False if not all of them can be read; frames noted until then are
+  // right.
   bool run(std::uint64_t continuation) SIGNAL_SAFE;
 
  private:
-  [[nodiscard]] std::uint64_t oop_at(std::uint64_t address) const SIGNAL_SAFE;
+  [[nodiscard]] bool read_oop(std::uint64_t address, std::uint64_t& oop) SIGNAL_SAFE;
   [[nodiscard]] bool is_object(std::uint64_t oop) const SIGNAL_SAFE;
   bool walk_chunk(std::uint64_t chunk) SIGNAL_SAFE;
 
   const FrozenLayout& frozen_;
+  HeapReader& heap_;
   const CodeCache& cache_;
   MethodLog& methods_;
   RawSample& sample_;

@@ -313,11 +313,9 @@ class Walk : private StackCursor {
   bool walk_frozen() SIGNAL_SAFE {
     const auto state = load<std::uint32_t>(slot_.java_thread + layout_.thread_state);
     const std::uint64_t entry = continuation_entry();
-    // In native code the heap may be moved at any moment.
-    if (!g_frozen.is_known || (state != kThreadInJava && state != kThreadInVm) || !is_on_stack(entry, kEntrySize)) {
-      return false;
-    }
-    return FrozenWalk(g_frozen, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
+    if (!g_frozen.is_known || !is_on_stack(entry, kEntrySize)) return false;
+    HeapReader heap(g_frozen.collector, state == kThreadInJava || state == kThreadInVm);
+    return FrozenWalk(g_frozen, heap, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
   LastWalk& last_;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [signal]. Walks the Java frames of an interrupted thread and notes program counters: nothing is decoded
 // here. It reads the thread's own stack, between the bounds its slot has, the code cache, and the thread's JavaThread,
-// which live as long as the thread runs; methods, through method_log.h; and, for virtual threads that run Java code,
-// their stack chunks in the heap, which no collector moves meanwhile. It follows no other pointer. So no read can
-// fault.
+// which live as long as the thread runs; methods, through method_log.h; and, for virtual threads, their stack chunks in
+// the heap, through heap_reader.h. It follows no other pointer. So no read can fault.
 #pragma once
 
 #include "agent/sampler/signal_handler.h"

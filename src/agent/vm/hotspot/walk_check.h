@@ -3,7 +3,8 @@
 // without it again. If the first and the last walk found the same, the one between must have, too, and whoever puts its
 // frames together compares them (RawSample::check). If not, something changed meanwhile: the JVM wrote other return
 // addresses into a thread that is not in Java, a collector moved frames of a virtual thread, or other threads freed
-// code that the walk had to guess at.
+// code that the walk had to guess at. A walk that a collection keeps from
+// reading such frames is not compared: collections come and go.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class WalkCheck {
     RawSample& again = *reinterpret_cast<RawSample*>(sample.frames() + sample.depth);
     again = {};
     again.kind = sample.kind;
-    if (look(again) != before_) return;
+    if (look(again) != before_ || before_.error == WalkError::kFrozen || sample.error == WalkError::kFrozen) return;
     if (sample.error != before_.error) __builtin_trap();
     sample.check = before_.sum;
   }

@@ -74,6 +74,22 @@ TEST_F(WalkCheckTest, AnErrorThatOnlyOneOfThemHasEndsTheProcess) {
   EXPECT_DEATH(check.finish(sample()), "");
 }
 
+TEST_F(WalkCheckTest, AWalkThatACollectionDisturbedIsNotCompared) {
+  put_stack({1, 2, 3});
+  WalkCheck check(walk(), sample());
+  take_over(WalkError::kFrozen);
+  check.finish(sample());
+  EXPECT_EQ(sample().check, 0u);
+
+  put_stack({1, 2, 3}, WalkError::kFrozen);
+  sample().same_count = 0;
+  sample().error = WalkError::kNone;
+  WalkCheck other(walk(), sample());
+  take_over(WalkError::kNone);
+  other.finish(sample());
+  EXPECT_EQ(sample().check, 0u);
+}
+
 }  // namespace
 }  // namespace sonde::agent::hotspot
 
