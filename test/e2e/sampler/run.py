@@ -499,6 +499,39 @@ def case_virtual(case):
     case.check_complete(recording.status(), 0.5)
 
 
+def case_frozen(case):
+    """Virtual threads in native code, whose callers lie in the heap, which a collector may move at any moment."""
+    if case.jdk.major < 21:
+        case.note = " needs JDK 21"
+        return
+    depth, seconds = 150, 1 if case.quick else 3
+    # By collector, options and pause between collections in ms: at most so many percent without callers. A thread in native
+    # code runs on while a collector works.
+    runs = [(gc, "", 0, 0) for gc in ("G1", "Serial", "Parallel")] + [(gc, "", 20, 50) for gc in ("G1", "Serial", "Parallel")]
+    runs += [("G1", "-Xint", 20, 50), ("G1", "-XX:-UseCompressedOops", 20, 50), ("Z", "", 20, 100)]
+    for gc, option, pause, percent in runs if not case.quick else runs[:4:3]:
+        jvm = [f"-XX:+Use{gc}GC", *option.split()]
+        recording = case.run("cpu:200us", "Frozen", seconds, 4, depth, pause, jvm=jvm)
+        case.check_named(recording.status())
+        whole, frozen, wrong = 0, 0, []
+        for line in recording.export("samples"):
+            stack, _, count = line.rpartition(" ")
+            frames = [frame.split("(")[0].rpartition(".")[2] for frame in stack.split(";")]
+            if "deflateBufferBuffer" not in frames:
+                continue
+            if "[frozen_frames]" in frames:
+                frozen += int(count)
+            elif frames.count("down") == depth + 1 and any("VirtualThread.run" in frame for frame in stack.split(";")):
+                whole += int(count)
+            else:
+                wrong.append(f"{count} x {frames}")
+        name = " ".join([*jvm, *["collecting"] * (pause > 0)])
+        case.note += f" {name}: {whole} whole, {frozen} frozen;"
+        case.check(f"{name}: stacks that were never there: {wrong[:3]}", not wrong)
+        case.check(f"{name}: {frozen} of {whole + frozen} stacks have no callers",
+                   whole + frozen > 500 * seconds and frozen <= percent * (whole + frozen) / 100)
+
+
 def case_callers(case):
     """Frames that lie where others lay a moment before are not taken for those."""
     recording = case.run("cpu:200us", "Callers", 2 if case.quick else 10, jvm=["-XX:-Inline"])
