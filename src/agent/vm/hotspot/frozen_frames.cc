@@ -8,8 +8,8 @@ namespace {
 
 CollectorState find_collector(const VmStructs& structs) {
   const auto heap = structs.address("Universe", "_collectedHeap");
-  const auto since_23 = structs.offset("CollectedHeap", "_is_stw_gc_active");
-  const auto active = since_23 ? since_23 : structs.offset("CollectedHeap", "_is_gc_active");
+  auto active = structs.offset("CollectedHeap", "_is_stw_gc_active");
+  if (!active) active = structs.offset("CollectedHeap", "_is_gc_active");  // JDK 21's name
   const auto count = structs.offset("CollectedHeap", "_total_collections");
   if (!heap || !active || !count) return {};
   const auto address = load<std::uint64_t>(*heap);

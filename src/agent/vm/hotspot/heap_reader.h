@@ -5,9 +5,9 @@
 // the copy counts only if no collection began since the reader was made. Once one did, nothing can be read any more,
 // for addresses that were read before may be those of other objects now.
 //
-// The collector's own flag and count are asked, not JVMTI's events: Serial and Parallel had none for the collection
-// before a heap dump or a class histogram until recently. The flag is set before anything moves and until everything
-// has its place, and the count goes up when the flag is set and nothing has moved yet (IsSTWGCActiveMark,
+// The collector's own flag and count are asked, not JVMTI's events: older JDKs with Serial or Parallel announce none
+// for the collection before a heap dump or a class histogram. The flag is set before anything moves and until
+// everything has its place, and the count goes up when the flag is set and nothing has moved yet (IsSTWGCActiveMark,
 // CollectedHeap::increment_total_collections).
 #pragma once
 
