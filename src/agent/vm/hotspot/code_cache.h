@@ -93,6 +93,11 @@ class CodeCache {
     const auto start = load<std::uint64_t>(name);
     return start == text("Deoptimi") || start == text("Uncommon");
   }
+  // "I2C/C2I adapters", between compiled and interpreted code.
+  [[nodiscard]] bool is_adapter(std::uint64_t blob) const SIGNAL_SAFE {
+    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
+    return name != 0 && load<std::uint64_t>(name) == text("I2C/C2I ");
+  }
   [[nodiscard]] std::uint64_t code_begin(std::uint64_t blob) const SIGNAL_SAFE {
     return layout_.code_is_offset ? blob + load<std::uint32_t>(blob + layout_.blob_code)
                                   : load<std::uint64_t>(blob + layout_.blob_code);

@@ -5,6 +5,7 @@
 //   prologue   [stack bang]  push rbp  [mov rbp, rsp]  sub rsp, n  [barrier at method entry]
 //          or  sub rsp, n  mov [rsp + n - 8], rbp  [barrier at method entry]
 //   epilogue   add rsp, n  pop rbp  [cmp rsp, [r15 + poll]  ja slow]  ret
+//   unwinding  add rsp, n  pop rbp  jmp stub
 //   slow       lea r10, [poll's address]  mov [r15 + saved pc], r10  jmp handler
 //
 // Words of a frame that was just made are what others left there, return addresses among them. So it matters to know
@@ -42,7 +43,8 @@ class FrameEdges {
   [[nodiscard]] FrameEdge at(std::int64_t offset) const SIGNAL_SAFE {
     if (offset < code_.frame_complete) return in_prologue(offset);
     if (is_at(offset, {0x5d})) return FrameEdge::kPushed;
-    const bool is_gone = is_at(offset, {0xc3}) || is_poll(offset) || is_behind_poll(offset) || is_slow_poll(offset);
+    const bool is_gone = is_at(offset, {0xc3}) || is_poll(offset) || is_behind_poll(offset) || is_slow_poll(offset) ||
+                         is_unwinding(offset);
     return is_gone ? FrameEdge::kNone : FrameEdge::kWhole;
   }
   // Is the frame being made or removed there?
@@ -115,7 +117,23 @@ class FrameEdges {
     return false;
   }
 
+  // An exception leaves the method.
+  [[nodiscard]] bool is_unwinding(std::int64_t offset) const SIGNAL_SAFE {
+    const bool is_removed = is_at(offset - 5, {0x48, 0x83, 0xc4}) || is_at(offset - 8, {0x48, 0x81, 0xc4});
+    return is_at(offset, {0xe9}) && is_at(offset - 1, {0x5d}) && is_removed;
+  }
+
   CompiledCode code_;
 };
+
+// C1 pushes two arguments of its subtype check, and pops them, or what became of them, when that returns. Is that
+// there?
+inline bool pops_arguments(const std::uint8_t* at) SIGNAL_SAFE {
+  for (int i = 0; i < 2; ++i) {
+    if (*at == 0x41) ++at;  // of r8 to r15
+    if ((*at++ & 0xf8) != 0x58) return false;
+  }
+  return true;
+}
 
 }  // namespace sonde::agent::hotspot

@@ -84,11 +84,26 @@ TEST(FrameEdges, ThePollsSlowPathHasNoFrame) {
   EXPECT_EQ(edges({kPush, kSub32, kRet, store, kNop, lea, kNop}, 2, 6), "npnwwww");  // of an allocation, of a table
 }
 
+TEST(FrameEdges, AnExceptionLeavesWithoutReturning) {
+  const std::vector<std::uint8_t> jmp = {0xe9, 0, 0, 0, 0};
+  EXPECT_EQ(edges({kPush, kSub32, kNop, kAdd32, kPop, jmp, kNop}, 2, 6), "npwwpnw");
+  EXPECT_EQ(edges({kPush, kSub32, kNop, jmp, kNop}, 2, 6), "npwww");  // of a loop
+}
+
 // All that makes the frame, the barrier at method entry included, and what follows when its removal has begun.
 TEST(FrameEdges, AreToldFromWhatIsDoneInTheFrame) {
   EXPECT_EQ(edges_and_marks({kBang, kPush, kSub32, kBarrier, kJne, kNop, kAdd32, kPop, kPoll, kJa, kRet}, 5, 6),
             "nnpwwwwpnnn/xxxxx..xxxx");
   EXPECT_EQ(edges_and_marks({kPush, kSub32, kNop, kAdd32, kPop, kRet, kNop}, 2, 6), "npwwpnw/xx..xx.");
+}
+
+TEST(FrameEdges, TwoPopsFollowTheSubtypeCheckOfC1) {
+  const auto pops = [](std::vector<std::uint8_t> code) { return pops_arguments(code.data()); };
+  EXPECT_TRUE(pops({0x5e, 0x5e, 0x90, 0x90}));         // pop rsi, twice
+  EXPECT_TRUE(pops({0x41, 0x58, 0x41, 0x59}));         // pop r8, pop r9
+  EXPECT_TRUE(pops({0x58, 0x41, 0x5f, 0x90}));         // pop rax, pop r15
+  EXPECT_FALSE(pops({0x5e, 0x90, 0x5e, 0x90}));        // one alone
+  EXPECT_FALSE(pops({0x48, 0x83, 0xc4, 0x20, 0x5d}));  // add rsp, 32
 }
 
 }  // namespace

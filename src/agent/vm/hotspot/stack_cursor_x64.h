@@ -21,6 +21,8 @@ inline constexpr std::uint64_t kHandlerBytes = 16 * 1024;  // of the stack, at m
 inline constexpr std::uint64_t kKernelContextBytes = 304;  // of its ucontext_t; the C library's has more
 inline constexpr std::uint64_t kPollHandlerCode = 1024;    // bytes
 inline constexpr std::uint64_t kMostPushed = 96;           // bytes
+inline constexpr std::uint64_t kCallStubCode = 192;        // bytes, before its call and behind it
+inline constexpr std::uint64_t kMostArguments = 256 * 8;   // bytes
 
 #ifdef SONDE_FAULT_INJECTION
 // One word in a hundred is another address: of nothing, of the next object, or of the middle of some code.
@@ -120,6 +122,7 @@ class StackCursor {
   // rbp is that of a frame further out.
   bool leave_frameless() SIGNAL_SAFE {
     const std::uint64_t at = word(sp_) == fp_ ? sp_ + kWord : sp_;
+    if (is_return_to_stub(word(at)) && !is_return_to_stub(word(fp_ + kWord))) return return_at(at, fp_);
     return is_return_address(word(at)) && has_caller(word(at), at + kWord) && return_at(at, fp_);
   }
 
@@ -138,9 +141,16 @@ class StackCursor {
   // points behind a call instruction of compiled or interpreted code.
   bool find_return_address() SIGNAL_SAFE {
     for (std::uint64_t at = sp_; at < sp_ + kNativeFrames * kWord && is_on_stack(at); at += kWord) {
-      if (is_return_address(word(at))) return go_to(word(at), at + kWord, fp_);
+      if (is_return_address(word(at))) return go_to(word(at), at + kWord, frame_pointer_at(at));
     }
     return false;
+  }
+  // Functions of the C library have rbp for themselves, which an interpreted caller needs. The function of the JVM that
+  // it called had saved it below the return address.
+  [[nodiscard]] std::uint64_t frame_pointer_at(std::uint64_t at) const SIGNAL_SAFE {
+    const std::uint64_t saved = word(at - kWord);
+    const bool is_lost = cache_.is_interpreter(word(at)) && !(is_on_stack(fp_) && fp_ > at);
+    return is_lost && is_on_stack(saved) && saved > at ? saved : fp_;
   }
 
   [[nodiscard]] bool is_return_address(std::uint64_t pc) const SIGNAL_SAFE {
@@ -149,6 +159,14 @@ class StackCursor {
       const std::uint64_t blob = cache_.blob_of(pc);
       if (blob == 0 || !cache_.is_nmethod(blob) || pc < cache_.code_begin(blob) + 5) return false;
     }
+    return is_behind_call(pc);
+  }
+  [[nodiscard]] bool is_return_to_stub(std::uint64_t pc) const SIGNAL_SAFE {
+    if (!cache_.contains(pc) || cache_.is_interpreter(pc) || pc == layout_.call_stub_return) return false;
+    const std::uint64_t blob = cache_.blob_of(pc);
+    return blob != 0 && !cache_.is_nmethod(blob) && pc >= cache_.code_begin(blob) + 5 && is_behind_call(pc);
+  }
+  [[nodiscard]] static bool is_behind_call(std::uint64_t pc) SIGNAL_SAFE {
     const auto is_call_through_register = [&](int length) {
       return load<std::uint8_t>(pc - static_cast<std::uint64_t>(length)) == 0xff &&
              (load<std::uint8_t>(pc - static_cast<std::uint64_t>(length) + 1) & 0x38) == 0x10;
@@ -197,14 +215,89 @@ class StackCursor {
     return caller == layout_.call_stub_return || (cache_.contains(caller) && cache_.blob_of(caller) != 0);
   }
 
-  // C1 pushes two arguments of its subtype check, and pops them, or what became of them, when that returns.
-  void skip_arguments() SIGNAL_SAFE {
-    std::uint64_t at = pc_;
-    for (int i = 0; i < 2; ++i) {
-      if (load<std::uint8_t>(at) == 0x41) ++at;  // of r8 to r15
-      if ((load<std::uint8_t>(at++) & 0xf8) != 0x58) return;
+  // C1's subtype check keeps no frame, but saves some registers and leaves words between them as they were. rbp is that
+  // of a frame further out: that of an interpreted method leads past all callers.
+  bool leave_subtype_check(std::uint64_t blob) SIGNAL_SAFE {
+    if (load<std::uint32_t>(cache_.code_begin(blob)) != 0x50515657) return false;  // push rdi, rsi, rcx, rax
+    for (std::uint64_t at = sp_; at <= sp_ + kMostPushed && is_on_stack(at); at += kWord) {
+      if (returns_to_pops(word(at))) return go_to(word(at), at + kWord, fp_);
     }
-    if (is_on_stack(sp_ + 2 * kWord)) sp_ += 2 * kWord;
+    return false;
+  }
+  [[nodiscard]] bool returns_to_pops(std::uint64_t pc) const SIGNAL_SAFE {
+    return is_return_address(pc) && pops_arguments(reinterpret_cast<const std::uint8_t*>(pc));
+  }
+  void skip_arguments() SIGNAL_SAFE {
+    if (pops_arguments(reinterpret_cast<const std::uint8_t*>(pc_)) && is_on_stack(sp_ + 2 * kWord)) sp_ += 2 * kWord;
+  }
+
+  // Stubs for exceptions jump to the handler when the stack is already that of its method.
+  bool go_to_handler() SIGNAL_SAFE {
+    const bool is_r10 = (load<std::uint32_t>(pc_) & 0xffffff) == 0xe2ff41;
+    const auto jump = load<std::uint16_t>(pc_);
+    if (!is_r10 && jump != 0xe1ff && jump != 0xe3ff) return false;
+    return go_to_code_of_frame(reg(is_r10 ? REG_R10 : jump == 0xe1ff ? REG_RCX : REG_RBX));
+  }
+  // Nothing of a callee is left on the stack.
+  bool go_to_code_of_frame(std::uint64_t pc) SIGNAL_SAFE {
+    const std::uint64_t blob = cache_.contains(pc) ? cache_.blob_of(pc) : 0;
+    if (blob == 0 || (!cache_.is_nmethod(blob) && !cache_.is_interpreter(pc))) return false;
+    pc_ = pc;
+    return true;
+  }
+  // Compiled code jumps to the stub that finds its handlers with the place in rdx, which the stub pushes first (push
+  // rdx, sub rsp, 8) and pops before it goes on (add rsp, 8, pop rdx, mov r8, rax).
+  bool leave_exception_blob(std::uint64_t blob) SIGNAL_SAFE {
+    const std::uint64_t begin = cache_.code_begin(blob);
+    if (load<std::uint32_t>(begin) != 0xec834852 || load<std::uint8_t>(begin + 4) != 0x08) return false;
+    bool is_popped = pc_ == begin;
+    for (std::uint64_t at = begin; at + 5 <= pc_ && !is_popped; ++at) {
+      is_popped = load<std::uint64_t>(at) == 0xc08b4c5a08c48348;
+    }
+    return is_popped && go_to_code_of_frame(reg(REG_RDX));
+  }
+  // C2 makes its stubs as it compiles methods: sub rsp, n; mov [rsp + n - 8], rbp. The one that exceptions leave
+  // methods by copies the return address to the bottom of its frame, by a push and a pop, and has it in rdx at its end.
+  bool leave_c2_stub(std::uint64_t blob, std::int32_t words) SIGNAL_SAFE {
+    constexpr std::int32_t kPrologue = 12;
+    CompiledCode code = cache_.code_of(blob);
+    if (words < 3 || load<std::uint32_t>(cache_.code_begin(blob) + 7) != 0x246c8948) return false;
+    code.frame_complete = kPrologue;
+    if (FrameEdges(code).at(0) != FrameEdge::kNone) return false;
+    const std::uint64_t frame = static_cast<std::uint64_t>(words) * kWord;
+    if (load<std::uint8_t>(pc_) == 0x5a && load<std::uint8_t>(pc_ - 1) == 0x5d) return return_at(sp_, fp_);
+    switch (FrameEdges(code).at(static_cast<std::int64_t>(pc_ - cache_.code_begin(blob)))) {
+      case FrameEdge::kWhole: break;
+      case FrameEdge::kPushed: return return_at(sp_ + kWord, word(sp_));
+      case FrameEdge::kUnsaved: return return_at(sp_ + frame - kWord, fp_);
+      default: return return_at(sp_, fp_);
+    }
+    const std::uint64_t sender_sp = sp_ + frame + (load<std::uint32_t>(pc_) == 0x24048f48 ? kWord : 0);
+    return go_to(word(sender_sp - kWord), sender_sp, word(sender_sp - 2 * kWord));
+  }
+  // The stub through which native code calls Java: push rbp, mov rbp, rsp. Its JavaCallWrapper is in rdi until it
+  // calls, then in its frame; 0 anywhere else.
+  [[nodiscard]] std::uint64_t wrapper_in_call_stub() const SIGNAL_SAFE {
+    const std::uint64_t call = layout_.call_stub_return;
+    if (pc_ + kCallStubCode < call || pc_ > call + kCallStubCode) return 0;
+    if (pc_ >= call) return word(fp_ + static_cast<std::uint64_t>(layout_.entry_frame_wrapper * 8));
+    for (std::uint64_t at = pc_; at + kCallStubCode > call; --at) {
+      if (load<std::uint32_t>(at) == 0xec8b4855) return reg(REG_RDI);
+    }
+    return 0;
+  }
+  // Adapters take the return address off the stack, keep the stack pointer in r13, make room for the arguments, and put
+  // the address back. Before and after it is on top; r13 may be a stack pointer of long ago before.
+  bool leave_adapter() SIGNAL_SAFE {
+    const std::uint64_t before = reg(REG_R13);
+    const bool is_moved = is_on_stack(before) && before <= sp_ + kMostArguments;
+    if (is_moved && before == sp_) return go_to_code_of_frame(reg(REG_RAX));
+    const bool is_put_next = load<std::uint8_t>(pc_) == 0x50 || load<std::uint32_t>(pc_) == 0x24048948;
+    if (is_moved && is_put_next) return go_to(reg(REG_RAX), before, fp_);
+    const std::uint64_t pc = word(sp_);
+    if (!cache_.contains(pc)) return false;
+    if (!is_moved || has_caller(pc, sp_ + kWord)) return return_at(sp_, fp_);
+    return go_to(pc, before, fp_);
   }
 
   // Stubs that save all registers link rbp at the top of their frame. Words at its bottom are what others left there,

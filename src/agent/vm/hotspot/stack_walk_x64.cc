@@ -51,7 +51,7 @@ class Walk : private StackCursor {
           if (sp_ >= next_mark_) mark();
           reuse_last_walk();
           break;
-        case Step::kEnd: return skipped_skeletons_ ? WalkError::kDeoptimizing : WalkError::kNone;
+        case Step::kEnd: return error_at_end();
         case Step::kFrozen: return WalkError::kFrozen;
         case Step::kUnknownCode: note(FrameKind::kStub, pc_, 0); return WalkError::kUnknownCode;
         case Step::kDeoptimizing: return WalkError::kDeoptimizing;
@@ -76,6 +76,14 @@ class Walk : private StackCursor {
       case kThreadInNative: return used_cpu ? ThreadState::kRunning : ThreadState::kNative;
       default: return used_cpu ? ThreadState::kRunning : ThreadState::kRunnable;
     }
+  }
+
+  // No frame at all: that is so in the stub where native code calls Java; anywhere else callers were skipped.
+  [[nodiscard]] WalkError error_at_end() const SIGNAL_SAFE {
+    if (skipped_skeletons_) return WalkError::kDeoptimizing;
+    if (sample_.full_depth() != 0 || sample_.is_virtual != 0) return WalkError::kNone;
+    const bool is_call_stub = cache_.blob_of(reg(REG_RIP)) == cache_.blob_of(layout_.call_stub_return);
+    return is_call_stub ? WalkError::kNoJavaFrames : WalkError::kUnwalkable;
   }
 
   void note(FrameKind kind, std::uint64_t what, std::uint64_t value) SIGNAL_SAFE {
@@ -164,7 +172,9 @@ class Walk : private StackCursor {
   }
 
   Step leave_call_stub() SIGNAL_SAFE {
-    const std::uint64_t wrapper = word(fp_ + static_cast<std::uint64_t>(layout_.entry_frame_wrapper * 8));
+    return leave_by_wrapper(word(fp_ + static_cast<std::uint64_t>(layout_.entry_frame_wrapper * 8)));
+  }
+  Step leave_by_wrapper(std::uint64_t wrapper) SIGNAL_SAFE {
     if (!is_on_stack(wrapper, layout_.wrapper_anchor + 3 * kWord)) return Step::kBroken;
     const std::uint64_t anchor = wrapper + layout_.wrapper_anchor;
     if (anchor_sp(anchor) == 0) return Step::kEnd;
@@ -286,11 +296,14 @@ class Walk : private StackCursor {
     }
     // Interrupted here, or in a function that the stub called.
     if (sample_.full_depth() == 0) {
-      if (leave_made_frame(words)) return Step::kNext;
+      if (const std::uint64_t wrapper = is_top_ ? wrapper_in_call_stub() : 0; wrapper != 0)
+        return leave_by_wrapper(wrapper);
+      if (leave_made_frame(words) || (is_top_ && leave_known_stub(blob, words))) return Step::kNext;
       if (is_top_ && is_poll_handler(blob)) return leave_poll_handler(blob, words) ? Step::kNext : Step::kBroken;
       // The JVM's own functions call some, too.
       if (!is_in_java() && anchor_sp(thread_anchor()) > sp_ && go_to_anchor(thread_anchor())) return Step::kNext;
-      if (!leave_by_guess() && !find_return_address()) return Step::kUnknownCode;
+      const bool is_left = is_top_ && words < 0 && leave_subtype_check(blob);
+      if (!is_left && !leave_by_guess() && !find_return_address()) return Step::kUnknownCode;
       if (is_top_) skip_arguments();
       return Step::kNext;
     }
@@ -298,6 +311,11 @@ class Walk : private StackCursor {
     if (words >= 2 || !may_be_virtual()) return Step::kBroken;
     sample_.is_virtual = 1;
     return walk_frozen() ? Step::kEnd : Step::kFrozen;
+  }
+
+  bool leave_known_stub(std::uint64_t blob, std::int32_t words) SIGNAL_SAFE {
+    if (words == 0) return cache_.is_adapter(blob) && leave_adapter();
+    return go_to_handler() || (words == 2 && leave_exception_blob(blob)) || leave_c2_stub(blob, words);
   }
 
   // Does the thread carry a virtual one, as far as is known?
