@@ -279,15 +279,20 @@ def case_interpreter(case):
 
 
 def case_stubs(case):
-    """Stubs of the JVM have frames of many kinds, or none, and whoever called them is found all the same."""
-    recording = case.run("cpu:1ms", "Stubs", 2 if case.quick else 8, jvm=["-XX:TieredStopAtLevel=1", "-XX:+UseG1GC"])
-    case.check_complete(recording.status(), 0.3)
-    sums = methods(recording.report("--metric", "samples", "--thread", "main"))
-    main = sums.get("Stubs.main", 0)
-    for name in ("subtypes", "exceptions", "references"):
-        case.check(f"{name}: {sums.get(f'Stubs.{name}', 0)} of {main} samples", sums.get(f"Stubs.{name}", 0) > 0.02 * main > 1)
-    lost = max(sums.get("Stubs.thrown", 0) - sums.get("Stubs.exceptions", 0), 0)
-    case.check(f"{lost} samples of a method without its caller", lost == 0)
+    """Stubs of the JVM have frames of many kinds, or none, and whoever called them is found all the same: from compiled code, whose
+    callers have rbp for themselves, and from a method that stays interpreted, to whose frame rbp leads from anywhere."""
+    for compiles_main in (True, False):
+        jvm = ["-XX:TieredStopAtLevel=1", "-XX:+UseG1GC", *([] if compiles_main else ["-XX:-UseOnStackReplacement"])]
+        recording = case.run("cpu:1ms", "Stubs", 2 if case.quick else 8, jvm=jvm)
+        case.check_complete(recording.status(), 0.3)
+        sums = methods(recording.report("--metric", "samples", "--thread", "main"))
+        main = sums.get("Stubs.main", 0)
+        for name in ("subtypes", "exceptions", "references"):
+            case.check(f"{name}: {sums.get(f'Stubs.{name}', 0)} of {main} samples of main", sums.get(f"Stubs.{name}", 0) > 0.02 * main > 1)
+        lost = max(sums.get("Stubs.thrown", 0) - sums.get("Stubs.exceptions", 0), 0)
+        case.check(f"{lost} samples of a method without its caller", lost == 0)
+        nowhere = sums.get(".[overflow]", 0)
+        case.check(f"{nowhere} samples without any frame", nowhere == 0)
 
 
 def case_agct(case):
