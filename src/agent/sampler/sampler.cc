@@ -46,6 +46,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   const bool may_trap = jvm.walker == arena::Walker::kVmStructs || options_.clock == CpuClock::Wanted::kTimer;
   const CpuClock::Wanted clock = may_trap ? options_.clock : CpuClock::Wanted::kNoTraps;
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(clock, jvm.native != nullptr));
+  if (options_.shared_event != nullptr && !clock_.is_shared()) options_.shared_event->close();
   info.walker = jvm.walker;
   if (info.start_ns == 0) info.start_ns = start_ns_;
   if (!install_handler({.slots = &slots_,
