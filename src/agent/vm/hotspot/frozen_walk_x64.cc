@@ -44,7 +44,9 @@ bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
   }
   // The class is the JDK's own, and is never unloaded.
   const std::uint64_t klass = frozen_.klass_base + (std::uint64_t{narrow_klass} << frozen_.klass_shift);
-  const std::uint64_t stack = chunk + (load<std::uint32_t>(klass + frozen_.klass_layout) & ~7U);
+  std::uint32_t fields = 0;
+  if (!heap_.read(klass + frozen_.klass_layout, fields)) return false;
+  const std::uint64_t stack = chunk + (fields & ~7U);
   if (stack - chunk > 256 || first < 0 || first > bottom || bottom > size ||
       stack + static_cast<std::uint64_t>(size) * kWord > frozen_.heap_high) {
     return false;

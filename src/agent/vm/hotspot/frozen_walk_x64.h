@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context: [signal]. Walks the frames of a virtual thread that lie in the heap. A collector may move objects unless the
-// thread runs Java code or is in the JVM: see heap_reader.h.
+// thread runs Java code: see heap_reader.h.
 #pragma once
 
 #include "agent/sampler/raw_sample.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [signal]. Reads of Java's heap. While the thread that was interrupted runs Java code or is in the JVM, a
-// collector that stops the program waits for it, and objects stay where they are. In native code, or blocked, the
-// thread is not waited for: then memory is copied by process_vm_readv, where a page that is gone is an error code, and
-// the copy counts only if no collection began since the reader was made. Once one did, nothing can be read any more,
-// for addresses that were read before may be those of other objects now.
+// Context: [signal]. Reads of Java's heap. While the thread that was interrupted runs Java code, a collector that stops
+// the program waits for it, and objects stay where they are. In native code, or blocked, the thread is not waited for,
+// nor where it is said to be in the JVM: coming from native code it says so before it looks whether it has to stop.
+// Then memory is copied by process_vm_readv, where a page that is gone is an error code, and the copy counts only if no
+// collection began since the reader was made. Once one did, nothing can be read any more, for addresses that were read
+// before may be those of other objects now.
 //
 // The collector's own flag and count are asked, not JVMTI's events: older JDKs with Serial or Parallel announce none
 // for the collection before a heap dump or a class histogram. The flag is set before anything moves and until

@@ -332,7 +332,7 @@ class Walk : private StackCursor {
     const auto state = load<std::uint32_t>(slot_.java_thread + layout_.thread_state);
     const std::uint64_t entry = continuation_entry();
     if (!g_frozen.is_known || !is_on_stack(entry, kEntrySize)) return false;
-    HeapReader heap(g_frozen.collector, state == kThreadInJava || state == kThreadInVm);
+    HeapReader heap(g_frozen.collector, state == kThreadInJava);
     return FrozenWalk(g_frozen, heap, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
