@@ -11,14 +11,14 @@ namespace sonde::agent {
 namespace {
 
 // Its address is what signals carry: no slot of a thread lies there.
-constinit const char g_mark = 0;
+constinit const char kMark = 0;
 
 }  // namespace
 
-bool SharedEvent::is_mark(const void* data) SIGNAL_SAFE { return data == &g_mark; }
+bool SharedEvent::is_mark(const void* data) SIGNAL_SAFE { return data == &kMark; }
 
 bool SharedEvent::open(std::uint64_t interval_ns) {
-  PerfEvent event{.period_ns = interval_ns, .is_trap = true, .trap_data = &g_mark, .is_inherited = true};
+  PerfEvent event{.period_ns = interval_ns, .is_trap = true, .trap_data = &kMark, .is_inherited = true};
   fd_ = open_perf_event(event);
   has_kernel_time_ = fd_ >= 0;
   if (fd_ >= 0) return true;
