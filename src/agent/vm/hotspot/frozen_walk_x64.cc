@@ -58,7 +58,7 @@ bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
   const auto is_in_chunk = [&](std::uint64_t address) { return address >= begin && address < end && address % 8 == 0; };
   while (sp < end && sample_.full_depth() < kMaxDepth) {
     std::uint64_t pc = 0;
-    if (!is_in_chunk(sp - 2 * kWord) || !heap_.read(sp - kWord, pc)) return false;
+    if (!is_in_chunk(sp - 2 * kWord) || !heap_.read(sp - kWord, pc) || pc == yields_to_) return false;
     if (cache_.is_interpreter(pc)) {
       const std::uint64_t link = sp - 2 * kWord;
       std::uint64_t words = 0;

@@ -12,12 +12,15 @@ namespace sonde::agent::hotspot {
 
 class FrozenWalk {
  public:
+  // What calls Continuation.doYield is in the heap already when that leaves the stack some instructions later. If it
+  // was interrupted, this is where it was called; else 0.
   FrozenWalk(const FrozenLayout& frozen, HeapReader& heap, const CodeCache& cache, MethodLog& methods,
-             RawSample& sample) SIGNAL_SAFE : frozen_(frozen),
-                                              heap_(heap),
-                                              cache_(cache),
-                                              methods_(methods),
-                                              sample_(sample) {}
+             RawSample& sample, std::uint64_t yields_to) SIGNAL_SAFE : frozen_(frozen),
+                                                                       heap_(heap),
+                                                                       cache_(cache),
+                                                                       methods_(methods),
+                                                                       sample_(sample),
+                                                                       yields_to_(yields_to) {}
 
   // All chunks of a continuation, innermost first. False if not all of them can be read; frames noted until then are
   // right.
@@ -33,6 +36,7 @@ class FrozenWalk {
   const CodeCache& cache_;
   MethodLog& methods_;
   RawSample& sample_;
+  const std::uint64_t yields_to_;
 };
 
 }  // namespace sonde::agent::hotspot

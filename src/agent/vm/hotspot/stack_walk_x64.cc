@@ -225,6 +225,7 @@ class Walk : private StackCursor {
     if (pc_ == cache_.continuation_return()) return end_virtual_thread();
     if (is_top_ && leave_without_frame(nmethod)) return Step::kNext;
     const auto size = static_cast<std::uint32_t>(cache_.frame_size(nmethod));
+    if (is_top_ && size == 2 && cache_.is_native(nmethod)) yields_to_ = word(sp_ + kWord);
     // What returns here has its frame complete, unless it will be deoptimized.
     if (!is_top_ && pc == pc_) {
       g_frames.remember(pc_, {.nmethod = nmethod, .compile_id = cache_.compile_id(nmethod), .size = size});
@@ -333,13 +334,15 @@ class Walk : private StackCursor {
     const std::uint64_t entry = continuation_entry();
     if (!g_frozen.is_known || !is_on_stack(entry, kEntrySize)) return false;
     HeapReader heap(g_frozen.collector, state == kThreadInJava);
-    return FrozenWalk(g_frozen, heap, cache_, *g_methods, sample_).run(load<std::uint64_t>(entry + kEntryContinuation));
+    FrozenWalk frozen(g_frozen, heap, cache_, *g_methods, sample_, yields_to_);
+    return frozen.run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
   LastWalk& last_;
   RawSample& sample_;
   std::uint64_t native_end_ = 0;
   std::uint64_t next_mark_ = 0;
+  std::uint64_t yields_to_ = 0;    // where Continuation.doYield, if it is that, was called (frozen_walk_x64.h)
   std::uint64_t skeleton_pc_ = 0;  // where frames return to that have no methods yet; 0: there are none
   bool skipped_skeletons_ = false;
   bool is_by_size_ = false;
