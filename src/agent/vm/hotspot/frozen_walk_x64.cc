@@ -34,18 +34,17 @@ bool FrozenWalk::run(std::uint64_t continuation) SIGNAL_SAFE {
 
 // stackChunkFrameStream.inline.hpp. Offsets inside interpreted frames are relative to their frame pointer.
 bool FrozenWalk::walk_chunk(std::uint64_t chunk) SIGNAL_SAFE {
-  std::uint32_t narrow_klass = 0;
+  std::uint32_t header = 0;
   std::int32_t size = 0;
   std::int32_t first = 0;
   std::int32_t bottom = 0;
-  if (!heap_.read(chunk + 8, narrow_klass) || !heap_.read(chunk + frozen_.chunk_size, size) ||
+  if (!heap_.read(chunk + frozen_.klass_at, header) || !heap_.read(chunk + frozen_.chunk_size, size) ||
       !heap_.read(chunk + frozen_.chunk_sp, first) || !heap_.read(chunk + frozen_.chunk_bottom, bottom)) {
     return false;
   }
   // The class is the JDK's own, and is never unloaded.
-  const std::uint64_t klass = frozen_.klass_base + (std::uint64_t{narrow_klass} << frozen_.klass_shift);
   std::uint32_t fields = 0;
-  if (!heap_.read(klass + frozen_.klass_layout, fields)) return false;
+  if (!heap_.read(frozen_.klass_of(header) + frozen_.klass_layout, fields)) return false;
   const std::uint64_t stack = chunk + (fields & ~7U);
   if (stack - chunk > 256 || first < 0 || first > bottom || bottom > size ||
       stack + static_cast<std::uint64_t>(size) * kWord > frozen_.heap_high) {

@@ -37,12 +37,33 @@ std::optional<bool> flag(const VmStructs& structs, const char* name) {
   return std::nullopt;
 }
 
+// Beside the mark, or with compact headers in the upper bits of it.
+bool find_klass(const VmStructs& structs, ObjectLayout& layout) {
+  const auto base = address_of_either(structs, "CompressedKlassPointers", "_base", "_narrow_klass._base");
+  const auto shift = address_of_either(structs, "CompressedKlassPointers", "_shift", "_narrow_klass._shift");
+  if (!base || !shift || !flag(structs, "UseCompressedClassPointers").value_or(false)) return false;
+  layout.klass_base = read<std::uint64_t>(*base);
+  layout.klass_shift = read<std::uint32_t>(*shift);
+  layout.klass_at = 8;
+  if (!flag(structs, "UseCompactObjectHeaders").value_or(false)) return true;
+  const auto place = structs.constant("markWord::klass_shift");
+  if (!place || *place < 32 || *place >= 64) return false;
+  layout.klass_at = 4;
+  layout.klass_skip = static_cast<std::uint32_t>(*place) - 32;
+  return true;
+}
+
 bool find_heap(const VmStructs& structs, ObjectLayout& layout) {
+  const bool is_moving_at_pauses_only = flag(structs, "UseSerialGC").value_or(false) ||
+                                        flag(structs, "UseParallelGC").value_or(false) ||
+                                        flag(structs, "UseG1GC").value_or(false);
   const auto heap = structs.address("Universe", "_collectedHeap");
   const auto reserved = structs.offset("CollectedHeap", "_reserved");
   const auto start = structs.offset("MemRegion", "_start");
   const auto words = structs.offset("MemRegion", "_word_size");
-  if (!heap || !reserved || !start || !words || read<std::uint64_t>(*heap) == 0) return false;
+  if (!is_moving_at_pauses_only || !heap || !reserved || !start || !words || read<std::uint64_t>(*heap) == 0) {
+    return false;
+  }
   const std::uint64_t region = read<std::uint64_t>(*heap) + *reserved;
   layout.heap_low = read<std::uint64_t>(region + *start);
   layout.heap_high = layout.heap_low + read<std::uint64_t>(region + *words) * 8;
@@ -55,21 +76,10 @@ ObjectLayout find_object_layout(const VmStructs& structs) {
   ObjectLayout layout;
   const auto oop_base = address_of_either(structs, "CompressedOops", "_base", "_narrow_oop._base");
   const auto oop_shift = address_of_either(structs, "CompressedOops", "_shift", "_narrow_oop._shift");
-  const auto klass_base = address_of_either(structs, "CompressedKlassPointers", "_base", "_narrow_klass._base");
-  const auto klass_shift = address_of_either(structs, "CompressedKlassPointers", "_shift", "_narrow_klass._shift");
-  const bool is_moving_at_pauses_only = flag(structs, "UseSerialGC").value_or(false) ||
-                                        flag(structs, "UseParallelGC").value_or(false) ||
-                                        flag(structs, "UseG1GC").value_or(false);
-  if (!oop_base || !oop_shift || !klass_base || !klass_shift || !is_moving_at_pauses_only ||
-      !flag(structs, "UseCompressedClassPointers").value_or(false) ||
-      flag(structs, "UseCompactObjectHeaders").value_or(false) || !find_heap(structs, layout)) {
-    return layout;
-  }
+  if (!oop_base || !oop_shift || !find_klass(structs, layout) || !find_heap(structs, layout)) return layout;
   layout.oop_base = read<std::uint64_t>(*oop_base);
   layout.oop_shift = read<std::uint32_t>(*oop_shift);
   layout.oops_are_narrow = flag(structs, "UseCompressedOops").value_or(false);
-  layout.klass_base = read<std::uint64_t>(*klass_base);
-  layout.klass_shift = read<std::uint32_t>(*klass_shift);
   layout.is_known = true;
   return layout;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How objects lie in the heap and refer to each other and to their classes. Known for collectors that move objects at
-// pauses only, and for headers with a class pointer of 32 bits.
+// pauses only, and for class pointers of 32 bits or less.
 #pragma once
 
 #include <cstdint>
 
 #include "agent/vm/hotspot/vm_structs.h"
+#include "base/signal_safe.h"
 
 namespace sonde::agent::hotspot {
 
@@ -18,6 +19,12 @@ struct ObjectLayout {
   bool oops_are_narrow = false;
   std::uint64_t klass_base = 0;
   std::uint32_t klass_shift = 0;
+  std::uint32_t klass_at = 0;    // in the object's header, 32 bits
+  std::uint32_t klass_skip = 0;  // so many of them, the lowest ones, say something else
+
+  [[nodiscard]] std::uint64_t klass_of(std::uint32_t header) const SIGNAL_SAFE {
+    return klass_base + (std::uint64_t{header >> klass_skip} << klass_shift);
+  }
 };
 
 ObjectLayout find_object_layout(const VmStructs& structs);

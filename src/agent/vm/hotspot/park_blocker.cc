@@ -9,7 +9,6 @@
 namespace sonde::agent::hotspot {
 namespace {
 
-constexpr std::uint64_t kKlassInObject = 8;
 constexpr std::size_t kLongestName = 512;
 
 std::uint64_t read_oop(const ObjectLayout& layout, std::uint64_t address) {
@@ -54,10 +53,9 @@ std::string blocker_class(const ParkLayout& layout, std::uint64_t java_thread) {
   if (!thread || !is_object(objects, *thread)) return "";
   const std::uint64_t blocker = read_oop(objects, *thread + layout.park_blocker);
   if (!is_object(objects, blocker)) return "";
-  const auto narrow = read_value<std::uint32_t>(blocker + kKlassInObject);
-  if (!narrow) return "";
-  const std::uint64_t klass = objects.klass_base + (std::uint64_t{*narrow} << objects.klass_shift);
-  const auto symbol = read_value<std::uint64_t>(klass + layout.klass_name);
+  const auto header = read_value<std::uint32_t>(blocker + objects.klass_at);
+  if (!header) return "";
+  const auto symbol = read_value<std::uint64_t>(objects.klass_of(*header) + layout.klass_name);
   const auto length = symbol ? read_value<std::uint16_t>(*symbol + layout.symbol_length) : std::nullopt;
   if (!length || *length > kLongestName) return "";
   std::string name(*length, 0);

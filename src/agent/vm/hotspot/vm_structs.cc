@@ -96,6 +96,12 @@ void VmStructs::load_constants() {
   for (; table.exists() && table.text(name) != nullptr; table.next()) {
     constants_[table.text(name)] = table.at<std::int32_t>(value);
   }
+  Table longs("gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride");
+  const std::uint64_t long_name = Table::number("gHotSpotVMLongConstantEntryNameOffset");
+  const std::uint64_t long_value = Table::number("gHotSpotVMLongConstantEntryValueOffset");
+  for (; longs.exists() && longs.text(long_name) != nullptr; longs.next()) {
+    constants_[longs.text(long_name)] = longs.at<std::int64_t>(long_value);
+  }
 }
 
 std::optional<std::uint64_t> VmStructs::offset(std::string_view type, std::string_view field) const {
