@@ -38,6 +38,8 @@ hotspot::FrozenLayout find_frozen_fields(JNIEnv* jni, const hotspot::VmStructs& 
   layout.is_known = layout.is_known && jni->PushLocalFrame(32) == JNI_OK;
   if (!layout.is_known) return layout;
   FieldOffsets offset_of(jni);
+  layout.thread_continuation = offset_of("java/lang/Thread", "cont");
+  layout.continuation_parent = offset_of("jdk/internal/vm/Continuation", "parent");
   layout.continuation_tail = offset_of("jdk/internal/vm/Continuation", "tail");
   layout.chunk_parent = offset_of("jdk/internal/vm/StackChunk", "parent");
   layout.chunk_size = offset_of("jdk/internal/vm/StackChunk", "size");

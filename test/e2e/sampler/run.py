@@ -511,9 +511,14 @@ def case_frozen(case):
         return
     depth, seconds = 150, 1 if case.quick else 3
     # By collector, options and pause between collections in ms: at most so many percent without callers. A thread in native
-    # code runs on while a collector works.
-    runs = [(gc, "", 0, 0) for gc in ("G1", "Serial", "Parallel")] + [(gc, "", 20, 50) for gc in ("G1", "Serial", "Parallel")]
-    runs += [("G1", "-Xint", 20, 50), ("G1", "-XX:-UseCompressedOops", 20, 50), ("Z", "", 20, 100)]
+    # code runs on while a collector works, and ZGC begins by itself.
+    collectors = ["G1", "Serial", "Parallel"]
+    runs = [(gc, "", 0, 0) for gc in collectors] + [(gc, "", 20, 50) for gc in collectors]
+    runs += [("G1", "-Xint", 20, 50), ("G1", "-XX:-UseCompressedOops", 20, 50)]
+    if case.jdk.major >= 24:
+        runs += [("Z", "", 0, 2), ("Z", "", 20, 50), ("Z", "-Xint", 20, 50)]
+    if case.jdk.major >= 25:
+        runs += [(gc, "-XX:+UseCompactObjectHeaders", 20, 50) for gc in ("G1", "Z")]
     for gc, option, pause, percent in runs if not case.quick else runs[:4:3]:
         jvm = [f"-XX:+Use{gc}GC", *option.split()]
         recording = case.run("cpu:200us", "Frozen", seconds, 4, depth, pause, jvm=jvm)

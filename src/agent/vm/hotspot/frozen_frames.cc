@@ -21,12 +21,16 @@ CollectorState find_collector(const VmStructs& structs) {
 
 FrozenLayout find_frozen_layout(const VmStructs& structs) {
   const auto entry = structs.offset("JavaThread", "_cont_entry");
+  const auto thread_object = structs.offset("JavaThread", "_threadObj");
   const auto layout_helper = structs.offset("Klass", "_layout_helper");
   FrozenLayout layout{find_object_layout(structs)};
-  layout.is_known = layout.is_known && entry && layout_helper && structs.size("ContinuationEntry") == kEntrySize;
+  layout.is_known =
+      layout.is_known && entry && thread_object && layout_helper && structs.size("ContinuationEntry") == kEntrySize;
   layout.thread_entry = static_cast<std::uint32_t>(entry.value_or(0));
   if (!layout.is_known) return layout;
+  layout.thread_object = static_cast<std::uint32_t>(*thread_object);
   layout.collector = find_collector(structs);
+  layout.collector.color_at = layout.color_at;
   layout.klass_layout = static_cast<std::uint32_t>(*layout_helper);
   return layout;
 }

@@ -12,6 +12,7 @@ constexpr int kMaxChunks = 1000;
 }  // namespace
 
 bool FrozenWalk::read_oop(std::uint64_t address, std::uint64_t& oop) SIGNAL_SAFE {
+  if (heap_.has_colors()) return heap_.read_colored(address, oop);
   if (!frozen_.oops_are_narrow) return heap_.read(address, oop);
   std::uint32_t narrow = 0;
   if (!heap_.read(address, narrow)) return false;
@@ -21,6 +22,16 @@ bool FrozenWalk::read_oop(std::uint64_t address, std::uint64_t& oop) SIGNAL_SAFE
 
 bool FrozenWalk::is_object(std::uint64_t oop) const SIGNAL_SAFE {
   return oop % 8 == 0 && oop >= frozen_.heap_low && oop + 256 < frozen_.heap_high;
+}
+
+// With a continuation in another one it is not known whether the thread has entered it already.
+bool FrozenWalk::run_of_thread(std::uint64_t thread_object) SIGNAL_SAFE {
+  std::uint64_t thread = 0;
+  std::uint64_t continuation = 0;
+  std::uint64_t outer = 0;
+  return read_oop(thread_object, thread) && is_object(thread) &&
+         read_oop(thread + frozen_.thread_continuation, continuation) && is_object(continuation) &&
+         read_oop(continuation + frozen_.continuation_parent, outer) && outer == 0 && run(continuation);
 }
 
 bool FrozenWalk::run(std::uint64_t continuation) SIGNAL_SAFE {

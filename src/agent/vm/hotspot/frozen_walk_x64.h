@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: [signal]. Walks the frames of a virtual thread that lie in the heap. A collector may move objects unless the
-// thread runs Java code: see heap_reader.h.
+// Context: [signal]. Walks the frames of a virtual thread that lie in the heap. Collectors may move objects meanwhile:
+// see heap_reader.h.
 #pragma once
 
 #include "agent/sampler/raw_sample.h"
@@ -25,6 +25,8 @@ class FrozenWalk {
   // All chunks of a continuation, innermost first. False if not all of them can be read; frames noted until then are
   // right.
   bool run(std::uint64_t continuation) SIGNAL_SAFE;
+  // Of the continuation that a thread's object, to which this refers, knows as its innermost.
+  bool run_of_thread(std::uint64_t thread_object) SIGNAL_SAFE;
 
  private:
   [[nodiscard]] bool read_oop(std::uint64_t address, std::uint64_t& oop) SIGNAL_SAFE;

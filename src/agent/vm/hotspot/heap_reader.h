@@ -10,6 +10,15 @@
 // for the collection before a heap dump or a class histogram. The flag is set before anything moves and until
 // everything has its place, and the count goes up when the flag is set and nothing has moved yet (IsSTWGCActiveMark,
 // CollectedHeap::increment_total_collections).
+//
+// ZGC moves objects while the program runs, and waits for nobody. What refers to an object has a color, which says
+// since when it is right (zAddress.hpp). A reference of the good color is to where the object is now, and there it
+// stays until the good color changes: that happens in a pause, before anything moves, and with each collection once for
+// each generation at most, so the count goes up before a color can come back. So all is copied, whatever the thread
+// does, only references of the good color are followed, and a copy counts if color and count are still those of the
+// beginning. Objects that nothing refers to may go sooner; what is read here belongs to the thread that is interrupted,
+// so it stays reachable. References get the good color when somebody follows them in Java or the JVM, or when a
+// collection marks what they refer to; until then it is not known where that is.
 #pragma once
 
 #include <sys/types.h>
@@ -24,20 +33,25 @@
 
 namespace sonde::agent::hotspot {
 
+// Colors that tell whether an object may have moved: one of these bits is set, and the address begins above it.
+inline constexpr std::uint64_t kLoadColors = 0xf000;
+
 // Plain numbers: the handler reads them.
 struct CollectorState {
   std::uint64_t active_at = 0;  // address of a bool: the program stands still and a collector works; 0: not known
   std::uint64_t count_at = 0;   // address of 32 bits
+  std::uint64_t color_at = 0;   // address of the good color; 0: a collector without colors
   pid_t self = 0;
 };
 
 class HeapReader {
  public:
   // Before the first address of an object is read, wherever it lies.
-  HeapReader(const CollectorState& collector, bool is_waited_for) SIGNAL_SAFE : collector_(collector),
-                                                                                is_waited_for_(is_waited_for) {
+  HeapReader(const CollectorState& collector, bool is_waited_for) SIGNAL_SAFE
+      : collector_(collector),
+        is_waited_for_(is_waited_for && !has_colors()) {
     if (is_waited_for_ || collector_.active_at == 0) return;
-    count_ = count();  // before the flag: a collection that comes between is seen in one of them
+    begun_ = state();  // before the flag: a collection that comes between is seen in one of them
     may_copy_ = __atomic_load_n(reinterpret_cast<const std::uint8_t*>(collector_.active_at), __ATOMIC_ACQUIRE) == 0;
   }
 
@@ -53,12 +67,39 @@ class HeapReader {
     return true;
   }
 
+  [[nodiscard]] bool has_colors() const SIGNAL_SAFE { return collector_.color_at != 0; }
+  // Of a reference with a color: 0, or the address of the object. False if it has not the good color.
+  [[nodiscard]] bool read_colored(std::uint64_t address, std::uint64_t& oop) SIGNAL_SAFE {
+    std::uint64_t colored = 0;
+    if (!read(address, colored) || !is_still(address, colored)) return false;
+    const bool is_null = colored <= kColors;
+    oop = is_null ? 0 : colored >> (__builtin_ctzll(begun_.color) + 1);
+    return is_null || (colored & kLoadColors) == begun_.color;
+  }
+
  private:
+  struct State {
+    std::uint32_t count;
+    std::uint64_t color;
+    bool operator==(const State&) const = default;
+  };
+
+  static constexpr std::uint64_t kColors = 0xffff;
   static constexpr std::uint64_t kCopied = 1024;  // aligned, so part of one page
   static_assert(4096 % kCopied == 0);
 
-  [[nodiscard]] std::uint32_t count() const SIGNAL_SAFE {
-    return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(collector_.count_at), __ATOMIC_ACQUIRE);
+  [[nodiscard]] State state() const SIGNAL_SAFE {
+    return {.count = __atomic_load_n(reinterpret_cast<const std::uint32_t*>(collector_.count_at), __ATOMIC_ACQUIRE),
+            .color = has_colors() ? __atomic_load_n(reinterpret_cast<const std::uint64_t*>(collector_.color_at),
+                                                    __ATOMIC_ACQUIRE)
+                                  : 0};
+  }
+  // The collector colors while we copy, byte by byte for all that is known. What is the same twice was there.
+  [[nodiscard]] bool is_still(std::uint64_t address, std::uint64_t value) const SIGNAL_SAFE {
+    std::uint64_t again = 0;
+    MemoryPieces piece;
+    piece.add(address, again);
+    return piece.read(collector_.self) && again == value;
   }
   bool copy(std::uint64_t number) SIGNAL_SAFE {
     has_copy_ = false;
@@ -67,7 +108,7 @@ class HeapReader {
     if (!may_copy_ || !piece.read(collector_.self)) return false;
     std::atomic_thread_fence(std::memory_order_acquire);
     copied_ = number;
-    has_copy_ = may_copy_ = count() == count_;
+    has_copy_ = may_copy_ = state() == begun_;
     return has_copy_;
   }
 
@@ -75,7 +116,7 @@ class HeapReader {
   const bool is_waited_for_;
   bool may_copy_ = false;
   bool has_copy_ = false;
-  std::uint32_t count_ = 0;
+  State begun_ = {};
   std::uint64_t copied_ = 0;  // which piece of memory
   std::uint8_t copy_[kCopied];
 };

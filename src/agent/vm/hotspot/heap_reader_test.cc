@@ -104,5 +104,93 @@ TEST_F(HeapReaderTest, WithoutACollectorThatIsKnownOnlyThoseAreRead) {
   EXPECT_TRUE(waited_for.read(address(1), value));
 }
 
+// References to words, in a heap whose collector colors them.
+class ColoredHeapTest : public HeapReaderTest {
+ protected:
+  static constexpr std::uint64_t kColors[] = {0x1000, 0x2000, 0x4000, 0x8000};
+
+  // The address begins above the bit that is set, whichever it is; the bits below tell of marks.
+  void refer(std::uint64_t from, std::uint64_t to, std::uint64_t color) {
+    heap_[from] = address(to) * 2 * color | color | 0x550;
+  }
+  [[nodiscard]] CollectorState collector() const {
+    CollectorState state = HeapReaderTest::collector();
+    state.color_at = reinterpret_cast<std::uint64_t>(&good_);
+    return state;
+  }
+  [[nodiscard]] bool reads(HeapReader& reader, std::uint64_t word) const {
+    std::uint64_t value = 0;
+    return reader.read(address(word), value);
+  }
+  [[nodiscard]] bool follows(HeapReader& reader, std::uint64_t word, std::uint64_t& to) const {
+    return reader.read_colored(address(word), to);
+  }
+
+  std::uint64_t good_ = kColors[1];
+};
+
+TEST_F(ColoredHeapTest, OnlyReferencesOfTheGoodColorAreFollowed) {
+  const CollectorState state = collector();
+  for (const std::uint64_t good : kColors) {
+    good_ = good;
+    for (const std::uint64_t color : kColors) {
+      refer(5, 700, color);
+      HeapReader reader(state, !kWaitedFor);
+      std::uint64_t to = 0;
+      ASSERT_EQ(follows(reader, 5, to), color == good);
+      if (color == good) {
+        EXPECT_EQ(to, address(700));
+      }
+    }
+  }
+}
+
+TEST_F(ColoredHeapTest, NothingIsNothingInEachColor) {
+  const CollectorState state = collector();
+  for (const std::uint64_t color : {std::uint64_t{0}, kColors[0], kColors[1], kColors[3]}) {
+    heap_[5] = color | (color == 0 ? 0 : 0x550);
+    HeapReader reader(state, !kWaitedFor);
+    std::uint64_t to = 1;
+    EXPECT_TRUE(follows(reader, 5, to));
+    EXPECT_EQ(to, 0u);
+  }
+}
+
+TEST_F(ColoredHeapTest, NobodyIsWaitedFor) {
+  const CollectorState state = collector();
+  HeapReader reader(state, kWaitedFor);
+  take_second_page_away();
+  EXPECT_TRUE(reads(reader, 511));
+  EXPECT_FALSE(reads(reader, 512));
+}
+
+TEST_F(ColoredHeapTest, AnotherGoodColorEndsIt) {
+  const CollectorState state = collector();
+  HeapReader reader(state, !kWaitedFor);
+  EXPECT_TRUE(reads(reader, 1));
+  good_ = kColors[0];
+  EXPECT_FALSE(reads(reader, 600));
+  good_ = kColors[1];
+  EXPECT_FALSE(reads(reader, 1)) << "for good";
+}
+
+TEST_F(ColoredHeapTest, AColorThatCameBackIsAnotherOne) {
+  const CollectorState state = collector();
+  HeapReader reader(state, !kWaitedFor);
+  EXPECT_TRUE(reads(reader, 1));
+  collections_ += 2;  // with each of them the color changed
+  EXPECT_FALSE(reads(reader, 600));
+}
+
+TEST_F(ColoredHeapTest, AReferenceThatIsBeingColoredIsNotFollowed) {
+  const CollectorState state = collector();
+  refer(5, 700, kColors[0]);
+  HeapReader reader(state, !kWaitedFor);
+  ASSERT_TRUE(reads(reader, 4)) << "which copies its neighbours";
+  refer(5, 700, good_);
+  std::uint64_t to = 0;
+  EXPECT_FALSE(follows(reader, 5, to));
+}
+
 }  // namespace
 }  // namespace sonde::agent::hotspot

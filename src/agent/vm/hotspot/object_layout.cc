@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "agent/vm/hotspot/heap_reader.h"
+
 namespace sonde::agent::hotspot {
 namespace {
 
@@ -37,6 +39,24 @@ std::optional<bool> flag(const VmStructs& structs, const char* name) {
   return std::nullopt;
 }
 
+// The generational ZGC, whose heap is where one bit of addresses is set; the other one keeps these numbers elsewhere.
+bool find_colored_heap(const VmStructs& structs, ObjectLayout& layout) {
+  const auto globals = structs.address("ZGlobalsForVMStructs", "_instance_p");
+  const auto good = structs.offset("ZGlobalsForVMStructs", "_ZPointerLoadGoodMask");
+  const auto bad = structs.offset("ZGlobalsForVMStructs", "_ZPointerLoadBadMask");
+  const auto offsets = structs.offset("ZGlobalsForVMStructs", "_ZAddressOffsetMask");
+  if (!globals || !good || !bad || !offsets || read<std::uint64_t>(*globals) == 0) return false;
+  const auto place_of = [&](std::uint64_t offset) {
+    return read<std::uint64_t>(read<std::uint64_t>(*globals) + offset);
+  };
+  const std::uint64_t colors = read<std::uint64_t>(place_of(*good)) | read<std::uint64_t>(place_of(*bad));
+  if (colors != kLoadColors) return false;
+  layout.color_at = place_of(*good);
+  layout.heap_low = read<std::uint64_t>(place_of(*offsets)) + 1;
+  layout.heap_high = 2 * layout.heap_low;
+  return true;
+}
+
 // Beside the mark, or with compact headers in the upper bits of it.
 bool find_klass(const VmStructs& structs, ObjectLayout& layout) {
   const auto base = address_of_either(structs, "CompressedKlassPointers", "_base", "_narrow_klass._base");
@@ -54,6 +74,7 @@ bool find_klass(const VmStructs& structs, ObjectLayout& layout) {
 }
 
 bool find_heap(const VmStructs& structs, ObjectLayout& layout) {
+  if (flag(structs, "UseZGC").value_or(false)) return find_colored_heap(structs, layout);
   const bool is_moving_at_pauses_only = flag(structs, "UseSerialGC").value_or(false) ||
                                         flag(structs, "UseParallelGC").value_or(false) ||
                                         flag(structs, "UseG1GC").value_or(false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How objects lie in the heap and refer to each other and to their classes. Known for collectors that move objects at
-// pauses only, and for class pointers of 32 bits or less.
+// pauses only and for the generational ZGC, and for class pointers of 32 bits or less.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct ObjectLayout {
   std::uint64_t oop_base = 0;
   std::uint32_t oop_shift = 0;
   bool oops_are_narrow = false;
+  std::uint64_t color_at = 0;  // address of ZGC's good color: oops in memory are colored (heap_reader.h); else 0
   std::uint64_t klass_base = 0;
   std::uint32_t klass_shift = 0;
   std::uint32_t klass_at = 0;    // in the object's header, 32 bits

@@ -36,7 +36,7 @@ ParkLayout find_park_layout(const VmStructs& structs, const Layout& layout) {
   ParkLayout park;
   const auto thread_object = structs.offset("JavaThread", "_threadObj");
   park.objects = find_object_layout(structs);
-  if (!thread_object || !park.objects.is_known) return park;
+  if (!thread_object || !park.objects.is_known || park.objects.color_at != 0) return park;
   park.thread_object = static_cast<std::uint32_t>(*thread_object);
   park.klass_name = layout.klass_name;
   park.symbol_length = layout.symbol_length;

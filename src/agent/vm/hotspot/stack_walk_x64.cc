@@ -335,6 +335,8 @@ class Walk : private StackCursor {
     if (!g_frozen.is_known || !is_on_stack(entry, kEntrySize)) return false;
     HeapReader heap(g_frozen.collector, state == kThreadInJava);
     FrozenWalk frozen(g_frozen, heap, cache_, *g_methods, sample_, yields_to_);
+    // What stacks refer to has no color.
+    if (heap.has_colors()) return frozen.run_of_thread(load<std::uint64_t>(slot_.java_thread + g_frozen.thread_object));
     return frozen.run(load<std::uint64_t>(entry + kEntryContinuation));
   }
 
