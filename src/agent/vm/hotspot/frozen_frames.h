@@ -16,7 +16,7 @@ namespace sonde::agent::hotspot {
 struct FrozenLayout : ObjectLayout {
   std::uint32_t thread_entry = 0;   // JavaThread::_cont_entry; also if the rest is not known
   std::uint32_t thread_object = 0;  // JavaThread::_threadObj, an OopHandle: a pointer to the oop
-  CollectorState collector;         // not known: only while the thread runs Java code or is in the JVM
+  CollectorState collector;         // not known: only while the thread runs Java code
   std::uint32_t klass_layout = 0;   // Klass::_layout_helper: the size of an object, behind which its stack begins
   // Of Java fields, as the JVM places them.
   std::uint32_t thread_continuation = 0;  // Thread.cont: the innermost one that the thread carries
