@@ -539,7 +539,7 @@ def case_frozen(case):
         case.note += f" {name}: {whole} whole, {frozen} frozen;"
         case.check(f"{name}: stacks that were never there: {wrong[:3]}", not wrong)
         case.check(f"{name}: {frozen} of {whole + frozen} stacks have no callers",
-                   whole + frozen > 500 * seconds and frozen <= percent * (whole + frozen) / 100)
+                   whole + frozen > 200 * seconds and frozen <= percent * (whole + frozen) / 100)
 
 
 def case_callers(case):
