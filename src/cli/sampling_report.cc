@@ -57,17 +57,19 @@ double sampled_share(const TimeSampling& s) {
   return samples_per_cpu_second(s) * static_cast<double>(s.cpu_interval_ns) / 1e9;
 }
 
-// An event for each thread misses what the kernel does to switch from one to the other.
+// An event for each thread misses what the kernel does to switch from one to the other, the event of all threads the
+// period that was begun when a thread ends.
 std::string missed_line(const TimeSampling& s) {
   constexpr std::uint64_t kEnough = 1'000;
   constexpr double kMuch = 0.2;
   const double missed = 1 - sampled_share(s);
-  const bool has_events = s.cpu_clock == "perf" || s.cpu_clock == "perf-trap";
-  if (!has_events || s.cpu_samples < kEnough || missed < kMuch) return "";
-  return fmt::format(
-      "Missed    {:.0f} % of the CPU time: threads switch too often for events of their own; started by `sonde run "
-      "--clock trap`, the program has one event for all\n",
-      100 * missed);
+  const bool has_own_events = s.cpu_clock == "perf" || s.cpu_clock == "perf-trap";
+  const bool has_shared_event = s.cpu_clock == "perf-shared-trap";
+  if ((!has_own_events && !has_shared_event) || s.cpu_samples < kEnough || missed < kMuch) return "";
+  return fmt::format("Missed    {:.0f} % of the CPU time: {}\n", 100 * missed,
+                     has_own_events ? "threads switch too often for events of their own; where they live for long, "
+                                      "`sonde run --clock trap` has one event for all"
+                                    : "threads end too soon for one event for all; `--clock perf` gives each its own");
 }
 
 double failed_percent(const TimeSampling& s) {

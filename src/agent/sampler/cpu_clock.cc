@@ -114,6 +114,11 @@ CpuClock::Source CpuClock::choose(Wanted wanted, bool with_kernel_frames) {
   return source_;
 }
 
+void CpuClock::unshare() {
+  shared_->close();
+  source_ = source_ == Source::kSharedTrap ? Source::kTrap : Source::kTrapUser;
+}
+
 void CpuClock::attach(ThreadSlot& slot) {
   slot.cpu_clock = cpu_clock_of(slot.tid);
   slot.cpu_ns_at_start = slot.last_cpu_ns = cpu_time_ns(slot);

@@ -41,9 +41,13 @@ class CpuClock {
   static bool wants_traps(Wanted wanted, std::uint64_t interval_ns);
   // Finds out what this process may use. Frames of the kernel come with samples if they are wanted and may be seen.
   Source choose(Wanted wanted, bool with_kernel_frames);
+  [[nodiscard]] Source source() const { return source_; }
   [[nodiscard]] bool has_kernel_frames() const { return has_kernel_frames_; }
   [[nodiscard]] bool traps() const { return source_ == Source::kTrap || source_ == Source::kTrapUser || is_shared(); }
   [[nodiscard]] bool is_shared() const { return source_ == Source::kSharedTrap || source_ == Source::kSharedTrapUser; }
+
+  // No event is shared any more; all slots are to be started again.
+  void unshare();
 
   // From now on cpu_time_ns tells the time of the slot's thread, which may be any of this process.
   static void attach(ThreadSlot& slot);

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kSoon = 5 * kMillisecond;
 constexpr std::uint64_t kInternalThreadsEvery = 200 * kMillisecond;
+constexpr std::uint64_t kShortThreadsEvery = 100 * kMillisecond;  // of CPU time
 
 }  // namespace
 
@@ -100,6 +101,7 @@ void Sampler::start_clock(ThreadSlot& slot) {
   CpuClock::attach(slot);
   slot.period_ns = options_.cpu_interval_ns;
   slots_.publish(slot);
+  ++started_;
   // A thread that has ended meanwhile needs no clock.
   if (options_.cpu_interval_ns != 0 && !clock_.start(slot) && CpuClock::cpu_time_ns(slot) != 0) {
     arena_.count(Counter::kThreadsNotSampled);
@@ -164,6 +166,24 @@ void Sampler::decode_until_stopped() {
   if (jvm_.off_own_thread != nullptr) jvm_.off_own_thread();
 }
 
+// A thread that ends takes the begun period with it, its own or that of a thread which ran before it on its processor:
+// half a period on the average. Where that is much of all time, each thread gets an event of its own.
+void Sampler::unshare_if_threads_are_short() {
+  constexpr std::uint64_t kMuch = 10;
+  const std::uint64_t all = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  const std::uint64_t used = all - used_before_started_;
+  if (!clock_.is_shared() || used < kShortThreadsEvery) return;
+  const std::uint64_t lost = started_ * options_.cpu_interval_ns / 2;
+  started_ = 0;
+  used_before_started_ = all;
+  if (lost < used / kMuch) return;
+  clock_.unshare();
+  arena_.header().sampling.cpu_clock = static_cast<arena::CpuClockSource>(clock_.source());
+  slots_.for_each_in_use([&](ThreadSlot& slot) {
+    if (slot.state == ThreadSlot::State::kActive && slot.perf_fd.load() < 0 && !slot.has_timer) clock_.start(slot);
+  });
+}
+
 bool Sampler::count_unknown() {
   const std::uint64_t samples = take_samples_of_unknown_threads();
   if (samples != 0) arena_.count(Counter::kSamplesOfUnknownThreads, samples);
@@ -177,6 +197,7 @@ void Sampler::find_internal_threads() {
   const std::unordered_set<pid_t> alive(tids.begin(), tids.end());
   const std::lock_guard lock(slots_mutex_);
   if (!is_running_) return;
+  unshare_if_threads_are_short();
   slots_.for_each_in_use([&](ThreadSlot& slot) {
     // The list lacks threads that started after it was begun, and now and then one that was passed by while another
     // ended.

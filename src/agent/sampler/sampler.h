@@ -92,6 +92,7 @@ class Sampler {
   bool cut_to_virtual_thread();
   void find_internal_threads();
   bool count_unknown();
+  void unshare_if_threads_are_short();
   void start_clock(ThreadSlot& slot);
   void end_slot(ThreadSlot& slot);
   void update_info();
@@ -101,8 +102,10 @@ class Sampler {
   const SamplerOptions options_;
   CpuClock clock_;
   SlotTable& slots_;
-  std::mutex slots_mutex_;   // guards slots_, but for what handlers use
-  bool is_running_ = false;  // guarded by slots_mutex_
+  std::mutex slots_mutex_;                 // guards slots_, but for what handlers use
+  bool is_running_ = false;                // guarded by slots_mutex_, as what follows
+  std::uint64_t started_ = 0;              // threads since it was last looked how short they are,
+  std::uint64_t used_before_started_ = 0;  // and the CPU time of the process until then
   WallClock wall_;
 
   std::mutex decoding_;  // guards what follows

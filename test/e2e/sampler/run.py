@@ -354,6 +354,23 @@ def case_early(case):
     case.check(f"samples of threads: {rows}", rows.get("early", 0) > 0.4 * rows.get("burner-0", 0) > 100)
 
 
+def case_short(case):
+    """Threads that end before their period does take that of others with them where all have one event: they get events of their own."""
+    shares_of = {}
+    for clock in ("perf", "trap"):
+        recording = case.run("cpu:200us", "ShortThreads", 20_000 if case.quick else 60_000, options=["--clock", clock])
+        sampling = recording.status()["time_sampling"]
+        rate = sampling["samples_per_cpu_second"] * 200e-6
+        between = methods(recording.report("--metric", "samples")).get("ShortThreads.between", 0)
+        shares_of[clock] = between / sampling["cpu_samples"]
+        case.note += f" {sampling['cpu_clock']}: {rate:.2f} of all, {100 * shares_of[clock]:.1f} % in between;"
+        if clock == "trap":
+            case.check(f"clock {sampling['cpu_clock']}", "shared" not in sampling["cpu_clock"])
+        case.check(f"{clock}: {rate:.2f} of the samples", rate > 0.4)
+        case.check(f"{clock}: {between} samples of what is called in between", between > 300)
+    case.check(f"shares {shares_of}", 0.7 < shares_of["trap"] / shares_of["perf"] < 1.4)
+
+
 def events_of_child(pid):
     child = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()[0]
     return sum("perf_event" in os.readlink(file) for file in pathlib.Path(f"/proc/{child}/fd").iterdir())
