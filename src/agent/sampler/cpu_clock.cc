@@ -223,6 +223,17 @@ void CpuClock::stop(ThreadSlot& slot) {
   }
 }
 
+std::uint64_t CpuClock::sampled_ns_of_process() const {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto to_ns = [](const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1'000;
+  };
+  const bool is_user_only =
+      source_ == Source::kPerfUser || source_ == Source::kTrapUser || source_ == Source::kSharedTrapUser;
+  return to_ns(usage.ru_utime) + (is_user_only ? 0 : to_ns(usage.ru_stime));
+}
+
 std::uint64_t CpuClock::cpu_time_ns(const ThreadSlot& slot) { return clock_ns(slot.cpu_clock); }
 
 }  // namespace sonde::agent

@@ -62,6 +62,8 @@ class CpuClock {
   // program whose own loop takes about as long as a few intervals would otherwise be met at the same few places of it.
   static void vary(ThreadSlot& slot, std::uint64_t interval_ns) SIGNAL_SAFE;
 
+  // CPU time of all threads so far, that of the kernel only if it is sampled.
+  [[nodiscard]] std::uint64_t sampled_ns_of_process() const;
   // CPU time the thread has used since it started; 0 if it has ended.
   static std::uint64_t cpu_time_ns(const ThreadSlot& slot);
 

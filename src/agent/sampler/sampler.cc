@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kSoon = 5 * kMillisecond;
 constexpr std::uint64_t kInternalThreadsEvery = 200 * kMillisecond;
-constexpr std::uint64_t kShortThreadsEvery = 100 * kMillisecond;  // of CPU time
 
 }  // namespace
 
@@ -71,7 +70,10 @@ Result<void> Sampler::start(const Jvm& jvm) {
 }
 
 void Sampler::begin_shared() {
-  if (clock_.is_shared()) options_.shared_event->enable();
+  if (!clock_.is_shared()) return;
+  const std::lock_guard lock(decoding_);
+  looked_at_cpu_ns_ = clock_.sampled_ns_of_process();
+  options_.shared_event->enable();
 }
 
 void Sampler::stop() {
@@ -101,7 +103,6 @@ void Sampler::start_clock(ThreadSlot& slot) {
   CpuClock::attach(slot);
   slot.period_ns = options_.cpu_interval_ns;
   slots_.publish(slot);
-  ++started_;
   // A thread that has ended meanwhile needs no clock.
   if (options_.cpu_interval_ns != 0 && !clock_.start(slot) && CpuClock::cpu_time_ns(slot) != 0) {
     arena_.count(Counter::kThreadsNotSampled);
@@ -159,6 +160,7 @@ void Sampler::decode_until_stopped() {
     const bool has_unknown = count_unknown();
     if (const std::uint64_t now = monotonic_ns(); has_unknown || now >= internal_threads_at) {
       find_internal_threads();
+      unshare_if_much_is_missed();
       update_info();
       internal_threads_at = now + kInternalThreadsEvery;
     }
@@ -166,19 +168,22 @@ void Sampler::decode_until_stopped() {
   if (jvm_.off_own_thread != nullptr) jvm_.off_own_thread();
 }
 
-// A thread that ends takes the begun period with it, its own or that of a thread which ran before it on its processor:
-// half a period on the average. Where that is much of all time, each thread gets an event of its own.
-void Sampler::unshare_if_threads_are_short() {
-  constexpr std::uint64_t kMuch = 10;
-  const std::uint64_t all = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  const std::uint64_t used = all - used_before_started_;
-  if (!clock_.is_shared() || used < kShortThreadsEvery) return;
-  const std::uint64_t lost = started_ * options_.cpu_interval_ns / 2;
-  started_ = 0;
-  used_before_started_ = all;
-  if (lost < used / kMuch) return;
+// A thread that ends takes the begun period with it, its own or that of a thread which ran before it on its processor.
+// Where so many end before their period does that less than half of the time is sampled, each thread gets an event of
+// its own, of which three quarters remain then.
+void Sampler::unshare_if_much_is_missed() {
+  const std::lock_guard decoding_lock(decoding_);
+  if (!clock_.is_shared()) return;
+  const std::uint64_t used = clock_.sampled_ns_of_process() - looked_at_cpu_ns_;
+  arena::SamplingInfo& info = arena_.header().sampling;
+  const std::uint64_t samples = info.cpu_samples + of_unknown_ - looked_at_samples_;
+  if (used < std::max(300 * kMillisecond, 1'000 * options_.cpu_interval_ns)) return;
+  looked_at_cpu_ns_ += used;
+  looked_at_samples_ += samples;
+  if (samples * options_.cpu_interval_ns > used / 2) return;
+  const std::lock_guard lock(slots_mutex_);
   clock_.unshare();
-  arena_.header().sampling.cpu_clock = static_cast<arena::CpuClockSource>(clock_.source());
+  info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.source());
   slots_.for_each_in_use([&](ThreadSlot& slot) {
     if (slot.state == ThreadSlot::State::kActive && slot.perf_fd.load() < 0 && !slot.has_timer) clock_.start(slot);
   });
@@ -186,8 +191,11 @@ void Sampler::unshare_if_threads_are_short() {
 
 bool Sampler::count_unknown() {
   const std::uint64_t samples = take_samples_of_unknown_threads();
-  if (samples != 0) arena_.count(Counter::kSamplesOfUnknownThreads, samples);
-  return samples != 0;
+  if (samples == 0) return false;
+  arena_.count(Counter::kSamplesOfUnknownThreads, samples);
+  const std::lock_guard lock(decoding_);
+  of_unknown_ += samples;
+  return true;
 }
 
 // Threads of the JVM itself: they make no Java events, so the kernel is asked. It also knows of Java threads that were
@@ -197,7 +205,6 @@ void Sampler::find_internal_threads() {
   const std::unordered_set<pid_t> alive(tids.begin(), tids.end());
   const std::lock_guard lock(slots_mutex_);
   if (!is_running_) return;
-  unshare_if_threads_are_short();
   slots_.for_each_in_use([&](ThreadSlot& slot) {
     // The list lacks threads that started after it was begun, and now and then one that was passed by while another
     // ended.

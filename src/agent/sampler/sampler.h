@@ -92,7 +92,7 @@ class Sampler {
   bool cut_to_virtual_thread();
   void find_internal_threads();
   bool count_unknown();
-  void unshare_if_threads_are_short();
+  void unshare_if_much_is_missed();
   void start_clock(ThreadSlot& slot);
   void end_slot(ThreadSlot& slot);
   void update_info();
@@ -102,10 +102,8 @@ class Sampler {
   const SamplerOptions options_;
   CpuClock clock_;
   SlotTable& slots_;
-  std::mutex slots_mutex_;                 // guards slots_, but for what handlers use
-  bool is_running_ = false;                // guarded by slots_mutex_, as what follows
-  std::uint64_t started_ = 0;              // threads since it was last looked how short they are,
-  std::uint64_t used_before_started_ = 0;  // and the CPU time of the process until then
+  std::mutex slots_mutex_;   // guards slots_, but for what handlers use
+  bool is_running_ = false;  // guarded by slots_mutex_, as what follows
   WallClock wall_;
 
   std::mutex decoding_;  // guards what follows
@@ -116,6 +114,10 @@ class Sampler {
   std::uint32_t continuation_enter_ = 0;
   std::uint64_t ended_cpu_ns_ = 0;
   std::uint64_t handler_ticks_ = 0;
+  std::uint64_t of_unknown_ = 0;  // samples
+  // When it was last looked how much of the time is sampled.
+  std::uint64_t looked_at_cpu_ns_ = 0;
+  std::uint64_t looked_at_samples_ = 0;
 
   std::mutex stopping_;  // who comes second waits until all is stopped
   StoppableWait wait_;
