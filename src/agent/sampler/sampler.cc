@@ -169,8 +169,8 @@ void Sampler::decode_until_stopped() {
 }
 
 // A thread that ends takes the begun period with it, its own or that of a thread which ran before it on its processor.
-// Where so many end before their period does that less than half of the time is sampled, each thread gets an event of
-// its own, of which three quarters remain then.
+// Where so many end before their period does that less than two fifths of the time are sampled, each thread gets an
+// event of its own, of which three quarters remain then.
 void Sampler::unshare_if_much_is_missed() {
   const std::lock_guard decoding_lock(decoding_);
   if (!clock_.is_shared()) return;
@@ -180,7 +180,7 @@ void Sampler::unshare_if_much_is_missed() {
   if (used < std::max(300 * kMillisecond, 1'000 * options_.cpu_interval_ns)) return;
   looked_at_cpu_ns_ += used;
   looked_at_samples_ += samples;
-  if (samples * options_.cpu_interval_ns > used / 2) return;
+  if (samples * options_.cpu_interval_ns > used / 5 * 2) return;
   const std::lock_guard lock(slots_mutex_);
   clock_.unshare();
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.source());
