@@ -41,6 +41,13 @@ class CodeCache {
 
   [[nodiscard]] const Layout& layout() const SIGNAL_SAFE { return layout_; }
   [[nodiscard]] bool contains(std::uint64_t pc) const SIGNAL_SAFE { return pc >= low_ && pc < high_; }
+  // Not only reserved: there is memory, also a few bytes further on.
+  [[nodiscard]] bool is_in_use(std::uint64_t address) const SIGNAL_SAFE {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      if (address >= heaps_[i].low && address + kFewBytes < load<std::uint64_t>(heaps_[i].high_at)) return true;
+    }
+    return false;
+  }
   [[nodiscard]] bool is_interpreter(std::uint64_t pc) const SIGNAL_SAFE {
     return pc >= layout_.interpreter_low && pc < layout_.interpreter_high;
   }
@@ -69,12 +76,16 @@ class CodeCache {
     return 0;
   }
 
+  // The first characters of a blob's name, which say what it is; 0 if it has none. A block that was allocated a moment
+  // ago holds what others left there, so only texts of the JVM's library are names.
+  [[nodiscard]] std::uint64_t name_of(std::uint64_t blob) const SIGNAL_SAFE {
+    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
+    return name >= layout_.image_low && name < layout_.image_high ? load<std::uint64_t>(name) : 0;
+  }
   // "nmethod" or "native nmethod", but not "native signature handlers".
   [[nodiscard]] bool is_nmethod(std::uint64_t blob) const SIGNAL_SAFE {
-    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
-    if (name == 0) return false;
-    const auto start = load<std::uint64_t>(name);
-    return start == text("nmethod") || start == text("native n");
+    const std::uint64_t name = name_of(blob);
+    return name == text("nmethod") || name == text("native n");
   }
   // Of an nmethod: do frames of virtual threads end there? One that never waited returns to another place of it than
   // those that did.
@@ -83,24 +94,19 @@ class CodeCache {
     return pc != 0 && blob_of(pc) == nmethod;
   }
   // Of an nmethod: does it lead to a native method?
-  [[nodiscard]] bool is_native(std::uint64_t nmethod) const SIGNAL_SAFE {
-    return load<std::uint64_t>(load<std::uint64_t>(nmethod + layout_.blob_name)) == text("native n");
-  }
+  [[nodiscard]] bool is_native(std::uint64_t nmethod) const SIGNAL_SAFE { return name_of(nmethod) == text("native n"); }
   // "DeoptimizationBlob" or "UncommonTrapBlob".
   [[nodiscard]] bool is_deoptimization(std::uint64_t blob) const SIGNAL_SAFE {
-    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
-    if (name == 0) return false;
-    const auto start = load<std::uint64_t>(name);
-    return start == text("Deoptimi") || start == text("Uncommon");
+    const std::uint64_t name = name_of(blob);
+    return name == text("Deoptimi") || name == text("Uncommon");
   }
   // "I2C/C2I adapters", between compiled and interpreted code.
-  [[nodiscard]] bool is_adapter(std::uint64_t blob) const SIGNAL_SAFE {
-    const auto name = load<std::uint64_t>(blob + layout_.blob_name);
-    return name != 0 && load<std::uint64_t>(name) == text("I2C/C2I ");
-  }
+  [[nodiscard]] bool is_adapter(std::uint64_t blob) const SIGNAL_SAFE { return name_of(blob) == text("I2C/C2I "); }
+  // In memory that is there, whatever the blob says.
   [[nodiscard]] std::uint64_t code_begin(std::uint64_t blob) const SIGNAL_SAFE {
-    return layout_.code_is_offset ? blob + load<std::uint32_t>(blob + layout_.blob_code)
-                                  : load<std::uint64_t>(blob + layout_.blob_code);
+    const std::uint64_t begin = layout_.code_is_offset ? blob + load<std::uint32_t>(blob + layout_.blob_code)
+                                                       : load<std::uint64_t>(blob + layout_.blob_code);
+    return is_in_use(begin) ? begin : blob;
   }
   [[nodiscard]] std::int32_t frame_complete(std::uint64_t blob) const SIGNAL_SAFE {
     return layout_.frame_complete_is_short ? load<std::int16_t>(blob + layout_.blob_frame_complete)
@@ -137,6 +143,7 @@ class CodeCache {
 
  private:
   static constexpr std::uint32_t kMaxHeaps = 8;
+  static constexpr std::uint64_t kFewBytes = 16;
   static constexpr std::uint8_t kFreeSegment = 0xff;
   // Eight characters, or seven with the NUL behind them, as a number.
   static constexpr std::uint64_t text(const char* characters) {

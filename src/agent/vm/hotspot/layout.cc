@@ -2,6 +2,7 @@
 #include "agent/vm/hotspot/layout.h"
 
 #include <string>
+#include <tuple>
 
 namespace sonde::agent::hotspot {
 namespace {
@@ -80,6 +81,7 @@ void find_code_cache(Finder& find, Layout& l) {
 
 void find_blobs(Finder& find, Layout& l) {
   l.blob_name = find.offset("CodeBlob", "_name");
+  std::tie(l.image_low, l.image_high) = VmStructs::image();
   l.blob_frame_size = find.offset("CodeBlob", "_frame_size");
   l.blob_size = find.offset("CodeBlob", "_size");
   l.code_is_offset = find.has("CodeBlob", "_code_offset");

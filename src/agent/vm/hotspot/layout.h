@@ -51,6 +51,8 @@ struct Layout {
 
   // CodeBlob, nmethod
   std::uint32_t blob_name;
+  std::uint64_t image_low = 1;  // of the JVM's library, where blobs have their names
+  std::uint64_t image_high = ~std::uint64_t{0};
   std::uint32_t blob_frame_size;
   std::uint32_t blob_size;
   std::uint32_t blob_code;  // _code_begin or _code_offset

@@ -227,7 +227,9 @@ class StackCursor {
   [[nodiscard]] bool returns_to_pops(std::uint64_t pc) const SIGNAL_SAFE {
     return is_return_address(pc) && pops_arguments(reinterpret_cast<const std::uint8_t*>(pc));
   }
+  // What was taken for a return address may be any number, and the code cache has parts without memory.
   void skip_arguments() SIGNAL_SAFE {
+    if (!cache_.is_in_use(pc_)) return;
     if (pops_arguments(reinterpret_cast<const std::uint8_t*>(pc_)) && is_on_stack(sp_ + 2 * kWord)) sp_ += 2 * kWord;
   }
 

@@ -2,6 +2,7 @@
 #include "agent/vm/hotspot/vm_structs.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 
@@ -35,6 +36,28 @@ class Table {
   std::uint64_t stride_ = 0;
 };
 
+// The loaded segments of the library that an address lies in.
+struct Image {
+  std::uint64_t inside;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+int measure_library(dl_phdr_info* library, std::size_t, void* data) {
+  auto& image = *static_cast<Image*>(data);
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint64_t high = 0;
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const auto& segment = library->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    low = std::min<std::uint64_t>(low, library->dlpi_addr + segment.p_vaddr);
+    high = std::max<std::uint64_t>(high, library->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+  }
+  if (image.inside < low || image.inside >= high) return 0;
+  image.low = low;
+  image.high = high;
+  return 1;
+}
+
 std::string key_of(std::string_view type, std::string_view field) {
   return std::string(type).append("::").append(field);
 }
@@ -44,6 +67,12 @@ bool is_wanted(VmStructs::Types only, std::string_view type) {
 }
 
 }  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> VmStructs::image() {
+  Image image{.inside = reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, "gHotSpotVMStructs"))};
+  dl_iterate_phdr(measure_library, &image);
+  return {image.low, image.high};
+}
 
 VmStructs VmStructs::load() {
   VmStructs structs;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace sonde::agent::hotspot {
 
@@ -19,6 +20,9 @@ class VmStructs {
   // Only what is said of these types, while the JVM boots and time counts.
   using Types = std::initializer_list<std::string_view>;
   static VmStructs load_types_of(Types types);
+
+  // Begin and end of the library that the tables are in, as it lies in memory; 0, 0 if there is none.
+  static std::pair<std::uint64_t, std::uint64_t> image();
 
   // Offset of a field; nothing if the JVM has no such field.
   [[nodiscard]] std::optional<std::uint64_t> offset(std::string_view type, std::string_view field) const;
