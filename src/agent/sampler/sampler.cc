@@ -47,6 +47,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
   const CpuClock::Wanted clock = may_trap ? options_.clock : CpuClock::Wanted::kNoTraps;
   info.cpu_clock = static_cast<arena::CpuClockSource>(clock_.choose(clock, jvm.native != nullptr));
   if (options_.shared_event != nullptr && !clock_.is_shared()) options_.shared_event->close();
+  looked_at_cpu_ns_ = clock_.sampled_ns_of_process();  // what the JVM took to start is no time without samples
   info.walker = jvm.walker;
   if (info.start_ns == 0) info.start_ns = start_ns_;
   if (!install_handler({.slots = &slots_,
@@ -70,10 +71,7 @@ Result<void> Sampler::start(const Jvm& jvm) {
 }
 
 void Sampler::begin_shared() {
-  if (!clock_.is_shared()) return;
-  const std::lock_guard lock(decoding_);
-  looked_at_cpu_ns_ = clock_.sampled_ns_of_process();
-  options_.shared_event->enable();
+  if (clock_.is_shared()) options_.shared_event->enable();
 }
 
 void Sampler::stop() {
